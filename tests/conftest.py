@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -10,6 +14,7 @@ import pytest
 
 # Set before anything is collected: notebooks and subprocesses inherit it.
 os.environ["COURSE_HOME"] = tempfile.mkdtemp(prefix="course-home-")
+atexit.register(shutil.rmtree, os.environ["COURSE_HOME"], ignore_errors=True)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -26,3 +31,13 @@ def course_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "course-home"
     monkeypatch.setenv("COURSE_HOME", str(home))
     return home
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the clone as it is now, built without the network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(REPOSITORY)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return next(folder.glob("*.whl"))

@@ -23,7 +23,9 @@ def test_a_card_names_what_a_reader_and_the_loader_need(card: Path) -> None:
     assert facts["name"] == card.stem
     assert {"n", "shape", "dtype", "split", "sha256", "source", "licence"} <= set(facts)
     start, stop = facts["split"]["train"]
-    assert (start, facts["split"]["validation"]) == (0, [stop, facts["n"]]), "the split leaves rows out or uses them twice"
+    assert (start, facts["split"]["validation"]) == (0, [stop, facts["n"]]), (
+        "the split leaves rows out or uses them twice"
+    )
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda p: p.stem)
