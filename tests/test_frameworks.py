@@ -180,6 +180,14 @@ def test_settings_that_name_what_is_not_installed_do_not_count(
     assert keras_backend() == "torch"
 
 
+def test_settings_that_keras_wrote_by_itself_are_no_choice(keras_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _install(monkeypatch, "keras", "torch", "tensorflow")
+    keras_home.write_text(json.dumps(frameworks.KERAS_UNTOUCHED))
+    assert keras_backend() == "torch"
+    keras_home.write_text(json.dumps({**frameworks.KERAS_UNTOUCHED, "floatx": "float64"}))
+    assert keras_backend() == "tensorflow"
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"backend": 3}'])
 def test_damaged_keras_settings_are_no_crash(keras_home: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     _install(monkeypatch, "keras", "tensorflow", "torch")

@@ -66,6 +66,13 @@ TABLE: dict[str, Framework] = {
 }
 TRACKS = tuple(TABLE)
 KERAS_BACKENDS = ("jax", "torch", "tensorflow")
+# What Keras writes into its settings file when there is none. Source: keras/src/backend/config.py of Keras 3.15.1.
+KERAS_UNTOUCHED = {
+    "floatx": "float32",
+    "epsilon": 1e-07,
+    "backend": "tensorflow",
+    "image_data_format": "channels_last",
+}
 
 
 def framework(track: str) -> Framework:
@@ -160,9 +167,10 @@ def install_command(extra: str) -> str:
 def keras_backend() -> str:
     """The backend that Keras shall run on: "jax", "torch" or "tensorflow".
 
-    KERAS_BACKEND decides, else Keras' own settings file if it names a backend that is installed (Keras writes that file
-    itself, with "tensorflow" in it, whether TensorFlow is there or not), else the first installed of jax, torch and
-    tensorflow, else "jax". Raises BadInput when KERAS_BACKEND names something that the course cannot train on.
+    KERAS_BACKEND decides, else Keras' own settings file, else the first installed of jax, torch and tensorflow, else
+    "jax". The settings count when they name a backend that is installed and somebody chose it: Keras itself writes
+    "tensorflow" there at its first import, whatever is installed. Raises BadInput when KERAS_BACKEND names something
+    that the course cannot train on.
     """
     wanted = os.environ.get("KERAS_BACKEND", "").strip()
     if wanted:
@@ -223,5 +231,7 @@ def _configured_keras_backend() -> str | None:
         settings = json.loads((Path(folder) / "keras.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    backend = settings.get("backend") if isinstance(settings, dict) else None
+    if not isinstance(settings, dict) or settings == KERAS_UNTOUCHED:
+        return None
+    backend = settings.get("backend")
     return backend if isinstance(backend, str) else None
