@@ -1,70 +1,18 @@
-"""Answer cells: found by their first line `# exercise: <id>`, in whatever notebook and at whatever place."""
+"""Answer cells: found by their first line `# exercise: <id>`, and the names that they define and use."""
 
 from __future__ import annotations
 
 import ast
-import json
+import builtins
 import re
+import symtable
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
-
-from course_lib.errors import BadInput, NotFound
 
 MARKER = re.compile(r"\A\s*#\s*exercise:\s*(?P<id>[\w./-]+)[ \t]*$", re.MULTILINE)
-
-
-class BadNotebook(BadInput):
-    """A file that should be a notebook of the course is something else."""
-
-    exit_code = 9
-
-
-def read_notebook(path: Path) -> dict[str, Any]:
-    """A notebook as its JSON document, every cell's source joined to one string.
-
-    Raises NotFound when there is no such file and BadNotebook when it is no notebook; the message says what it is.
-    """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {path}.", action="Check the path; File > Save writes a notebook.") from None
-    except IsADirectoryError:
-        raise BadNotebook(f"{path} is a folder.", action="Name one notebook in it, a file ending in .ipynb.") from None
-    except UnicodeDecodeError as error:
-        raise BadNotebook(f"{path} is no notebook: it is not text in UTF-8 ({error.reason}).", action=_SAVE) from None
-    except OSError as error:
-        raise BadNotebook(f"{path} could not be read ({error.strerror}).", action="Check its rights.") from error
-    return parse_notebook(text, path)
-
-
-_SAVE = "Open it in JupyterLab and save it again, or get a fresh copy with: course new FOLDER"
-
-
-def parse_notebook(text: str, path: Path) -> dict[str, Any]:
-    """As read_notebook, from the text of the file."""
-    if not text.strip():
-        raise BadNotebook(f"{path} is no notebook: the file is empty.", action=_SAVE)
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "its nesting"
-        raise BadNotebook(f"{path} is no notebook: it is not JSON (see {where}).", action=_SAVE) from None
-    cells = document.get("cells") if isinstance(document, dict) else None
-    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
-        kind = "an object without a list of cells" if isinstance(document, dict) else type(document).__name__
-        raise BadNotebook(
-            f"{path} is no notebook: a notebook is JSON with a list of cells; this is {kind}.", action=_SAVE
-        )
-    for cell in cells:
-        source = cell.get("source", "")
-        cell["source"] = "".join(map(str, source)) if isinstance(source, list) else str(source)
-    found: dict[str, Any] = document
-    return found
-
-
-def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    """The code cells, in their order."""
-    return [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
+# IPython's own lines are no Python, and define nothing.
+MAGIC = re.compile(r"^[ \t]*[%!].*$", re.MULTILINE)
 
 
 def exercise_of(source: str) -> str | None:
@@ -73,20 +21,74 @@ def exercise_of(source: str) -> str | None:
     return match["id"] if match else None
 
 
-def answer_cells(notebook: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The answer cells of each exercise, in the notebook's order (a copied cell gives an exercise two)."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for cell in code_cells(notebook):
-        exercise = exercise_of(cell["source"])
-        if exercise is not None:
-            found.setdefault(exercise, []).append(cell)
-    return found
+def last_cell(exercise: str, history: Sequence[str]) -> str | None:
+    """The text of the answer cell that ran last for this exercise, or None. `history` is oldest first."""
+    return next((source for source in reversed(history) if exercise_of(source) == exercise), None)
 
 
 def defined_names(source: str) -> set[str]:
     """The functions and classes that a cell defines at its top level; none when it is not valid Python."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    tree = _parse(source)
+    return {node.name for node in tree.body if isinstance(node, kinds)} if tree else set()
+
+
+def bound_names(source: str) -> set[str]:
+    """Every name that a cell binds at its top level: functions, classes, imports and variables."""
+    tree = _parse(source)
+    return set() if tree is None else set(_bound(tree))
+
+
+@cache
+def course_names(notebook: Path) -> frozenset[str]:
+    """Every name that the cells of a notebook bind. Raises BadNotebook and NotFound as read_notebook does."""
+    from course_lib.notebook import code_cells, read_notebook
+
+    return frozenset(name for cell in code_cells(read_notebook(notebook)) for name in bound_names(cell["source"]))
+
+
+def foreign_names(source: str, history: Sequence[str], course: frozenset[str]) -> list[str]:
+    """The names that an answer uses and that only other cells of the learner's define, sorted.
+
+    `history` holds the cells that ran, `course` the names of the course's own cells.
+    """
+    elsewhere = {name for cell in history if exercise_of(cell) is None for name in bound_names(cell)}
+    return sorted((used_names(source) & elsewhere) - course - bound_names(source) - set(dir(builtins)))
+
+
+def used_names(source: str) -> set[str]:
+    """The global names that a cell reads, in its functions and classes too; none when it is not valid Python."""
     try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        table = symtable.symtable(MAGIC.sub("pass", source), "<answer>", "exec")
+    except (SyntaxError, ValueError):
         return set()
-    return {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    return set(_used(table))
+
+
+def _used(table: symtable.SymbolTable) -> Iterator[str]:
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (table.get_type() == "module" or symbol.is_global()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from _used(inner)
+
+
+def _parse(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(MAGIC.sub("pass", source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield child.name
+            continue
+        if isinstance(child, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            continue
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield child.id
+        elif isinstance(child, ast.alias):
+            yield (child.asname or child.name).partition(".")[0]
+        yield from _bound(child)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lib.answer import BadNotebook, answer_cells, parse_notebook
 from course_lib.errors import CannotSave, NotFound
 from course_lib.home import cannot_read, make_folder, read_json, write_bytes_atomically, write_json
+from course_lib.notebook import BadNotebook, answer_cells, parse_notebook
 from course_lib.progress import Progress
 from course_lib.shipped import shipped
 
