@@ -1,0 +1,209 @@
+"""Buttons on top of the plain panels. The only module that imports ipywidgets, and only where it is wanted.
+
+With COURSE_WIDGETS=0, or without ipywidgets, each function returns the plain panel: it has the same methods and
+attributes and shows itself as text. Only controls are used that ipywidgets 7.7.1 (Colab) and 8.1 share.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+from course_lib.drawing import Pad, Picture, describe
+from course_lib.errors import CourseError
+from course_lib.hardware import detect
+from course_lib.machine import Machine
+from course_lib.panels import DEVICES, DevicePanel, TreePanel
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def enabled() -> bool:
+    """Whether widgets are shown: ipywidgets is installed and COURSE_WIDGETS is not 0."""
+    return os.environ.get("COURSE_WIDGETS", "1") != "0" and find_spec("ipywidgets") is not None
+
+
+def drawing_pad(on_read: Callable[[Picture], Any], *, start: str = "", size: int = 8) -> Pad:
+    """A pad of size × size cells; show it by making it the last line of a cell.
+
+    `on_read` gets the picture, (size, size) float32 of 0 and 1, when Read is pressed, and returns what is to be shown.
+    `start` is a drawing in text, see `course_lib.drawing.parse`. Raises BadInput when `start` does not fit.
+    """
+    return PadView(on_read, start=start, size=size) if enabled() else Pad(on_read, start=start, size=size)
+
+
+def hardware_chooser(device: str = "auto", machine: Machine | None = None) -> DevicePanel:
+    """The report of this machine, and below it the choice; `.device` is what the variable DEVICE takes.
+
+    `machine` is detected when left out. Raises HardwareMismatch when `device` is not there.
+    """
+    machine = detect() if machine is None else machine
+    return DeviceView(machine, device) if enabled() else DevicePanel(machine, device)
+
+
+def decision_tree() -> TreePanel:
+    """The articles' questions, one at a time; `.answers` holds what was chosen and `.seal()` seals it."""
+    return TreeView() if enabled() else TreePanel()
+
+
+class _View:
+    """Show `box` in a notebook, and the panel's own text wherever widgets are not drawn."""
+
+    box: Any
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"text/plain": repr(self), VIEW: {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}}
+
+
+class PadView(_View, Pad):
+    """The pad as toggle buttons, with a text field that does the same with one stop of the Tab key."""
+
+    def __init__(self, on_read: Callable[[Picture], Any], *, start: str = "", size: int = 8) -> None:
+        Pad.__init__(self, on_read, start=start, size=size)
+        import ipywidgets as w
+
+        self._busy = False
+        self._cells = [[self._cell(w, row, column) for column in range(size)] for row in range(size)]
+        layout = w.Layout(width="19em", height="13em")
+        # Taken over when the field is left: at each key the cursor would jump to the end.
+        self._rows = w.Textarea(description="As text", continuous_update=False, layout=layout)
+        self._rows.observe(lambda change: self._typed(change["new"]), "value")
+        read = _button(w, "Read", "Have the drawing read", self.read, self._say)
+        clear = _button(w, "Clear", "Take all ink away", self.clear, self._say)
+        self._echo, self._status = w.HTML(), w.HTML()
+        panel = w.VBox([self._rows, w.HBox([read, clear]), self._status])
+        grid = w.VBox([w.HBox(row) for row in self._cells])
+        self.box = w.HBox([panel, grid, self._echo], layout=w.Layout(flex_flow="row wrap"))
+        self.changed()
+
+    def _cell(self, w: Any, row: int, column: int) -> Any:
+        layout = w.Layout(width="44px", height="32px", margin="1px", padding="0px")
+        cell = w.ToggleButton(layout=layout)
+        cell.observe(lambda _: self._toggled(row, column), "value")
+        return cell
+
+    def _toggled(self, row: int, column: int) -> None:
+        if not self._busy:
+            self.toggle(row, column)
+
+    def _typed(self, text: str) -> None:
+        if self._busy:
+            return
+        try:
+            self.draw(text)
+        except CourseError as error:
+            self._say(str(error))
+
+    def changed(self) -> None:
+        self._busy = True
+        try:
+            for y, row in enumerate(self._cells):
+                for x, cell in enumerate(row):
+                    inked = bool(self._picture[y, x])
+                    cell.value = inked
+                    cell.description = "ink" if inked else f"{y + 1},{x + 1}"
+                    cell.button_style = "primary" if inked else ""
+                    cell.tooltip = f"row {y + 1}, column {x + 1}: {'ink' if inked else 'paper'}"
+            self._rows.value = self.text
+        finally:
+            self._busy = False
+        words = describe(self._picture)
+        self._echo.value = _preformatted(self.text, f"The drawing. {words}")
+        self._say(f"{words} {self.reading}")
+
+    def _say(self, text: str) -> None:
+        self._status.value = _spoken(text)
+
+
+class DeviceView(_View, DevicePanel):
+    """The chooser as a drop-down list below the report."""
+
+    def __init__(self, machine: Machine, device: str = "auto") -> None:
+        DevicePanel.__init__(self, machine, device)
+        import ipywidgets as w
+
+        options = [(self.option_text(name), name) for name in DEVICES]
+        self._list = w.Dropdown(description="Device", options=options, value=self.device, layout=_wide(w))
+        self._list.observe(lambda change: self._selected(change["new"]), "value")
+        self._status = w.HTML(_spoken(self.status))
+        self.box = w.VBox([w.HTML(_preformatted(machine.report(), "")), self._list, self._status])
+
+    def _selected(self, device: str) -> None:
+        if device != self.device:
+            self.select(device)
+
+    def changed(self) -> None:
+        self._status.value = _spoken(f"DEVICE is {self.device!r}. {self.status}")
+        self._list.value = self.device
+
+
+class TreeView(_View, TreePanel):
+    """The tree as radio buttons, with Next, Back and Seal."""
+
+    def __init__(self) -> None:
+        TreePanel.__init__(self)
+        import ipywidgets as w
+
+        self._question, self._status = w.HTML(), w.HTML()
+        self._options = w.RadioButtons(description="Answer", options=[], layout=_wide(w))
+        self._next = _button(w, "Next", "Go on with this answer", self._go_on, self._say)
+        self._back = _button(w, "Back", "Take the last answer back", self.back, self._say)
+        self._seal = _button(w, "Seal", "Seal the answers until lesson 20", self.seal, self._say)
+        buttons = w.HBox([self._next, self._back, self._seal])
+        self.box = w.VBox([self._question, self._options, buttons, self._status])
+        self.changed()
+
+    def _go_on(self) -> None:
+        if self._options.value is None:
+            self._say("Choose an answer first.")
+        else:
+            self.answer(self._options.value)
+
+    def changed(self) -> None:
+        question = self.question
+        if question is None:
+            self._question.value = _preformatted(str(self.recommendation()), "")
+            self._options.options = []
+        else:
+            title = f"<b>Question {len(self.answers) + 1}. {html.escape(question.text)}</b>"
+            self._question.value = f"<p>{title}<br>{html.escape(question.why)}</p>"
+            self._options.options = [(option.text, option.key) for option in question.options]
+            self._options.index = None
+        self._next.disabled = question is None
+        self._back.disabled = not self.answers
+        self._seal.disabled = question is not None
+        self._say(self.status)
+
+    def _say(self, text: str) -> None:
+        self._status.value = _spoken(text)
+
+
+def _button(w: Any, word: str, tooltip: str, do: Callable[[], Any], say: Callable[[str], None]) -> Any:
+    button = w.Button(description=word, tooltip=tooltip)
+
+    def pressed(_: Any) -> None:
+        try:
+            do()
+        except Exception as error:
+            # The front end shows nothing of an exception in a callback.
+            say(f"{word} failed. {type(error).__name__}: {error}")
+            raise
+
+    button.on_click(pressed)
+    return button
+
+
+def _wide(w: Any) -> Any:
+    return w.Layout(width="max-content", min_width="24em")
+
+
+def _preformatted(text: str, label: str) -> str:
+    role = f' role="img" aria-label="{html.escape(label)}"' if label else ""
+    return f'<pre{role} style="line-height: 1.2; margin: 0 1em">{html.escape(text)}</pre>'
+
+
+def _spoken(text: str) -> str:
+    return f'<p role="status" aria-live="polite" style="max-width: 40em; line-height: 1.4">{html.escape(text)}</p>'
