@@ -32,7 +32,7 @@ _SETUP = r"""{title}
 import importlib.metadata, importlib.util, os, pathlib, re, tempfile
 if importlib.util.find_spec("course_lib") is None:
     if not os.environ.keys() & {{"COLAB_RELEASE_TAG", "COURSE_WHEEL"}}:
-        raise ImportError('This kernel lacks the course. In the clone: pip install -e ".[{needs}]", then restart it.')
+        raise ImportError('No course in this kernel. In the clone: pip install -e ".[{needs}]", then restart it.')
     course = os.environ.get("COURSE_WHEEL", "{source}")
     # Each version that is here becomes a constraint: pip adds what is missing and changes nothing, or says why not.
     there = {{(d.metadata["Name"] or "").lower(): d.version for d in reversed([*importlib.metadata.distributions()])}}

@@ -59,9 +59,8 @@ TOP_LEVEL_OWNERS = {
 FLOW = (
     ("errors",),
     ("shipped", "home"),
-    ("data", "metrics", "lessons"),
-    ("task",),
-    ("frameworks",),
+    ("frameworks", "data", "metrics"),
+    ("task", "lessons"),
     ("record", "measure"),
     ("verdict", "kinds", "adapters", "checks"),
     ("run", "progress", "hardware"),
