@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from course_lib.errors import BadInput
-
-if TYPE_CHECKING:
-    from course_lib.lessons import Lesson
+from course_lib.frameworks import TABLE
+from course_lib.lessons import COMPARE, Lesson, lessons
 
 # The only place where the address of the repository stands: links and the set-up cells are generated from it.
 REPOSITORY = "https://github.com/every-framework/every-framework"
@@ -17,15 +14,7 @@ TITLE = '#@title Set up (run once) { display-mode: "form" }'
 
 MATRIX_BEGIN, MATRIX_END = "<!-- matrix: begin -->", "<!-- matrix: end -->"
 
-TRACK_NAMES = {
-    "numpy": "NumPy",
-    "torch": "PyTorch",
-    "fastai": "fastai",
-    "keras": "Keras",
-    "jax": "JAX",
-    "tensorflow": "TensorFlow",
-    "compare": "compare",
-}
+TRACK_NAMES = {**{track: framework.title for track, framework in TABLE.items()}, COMPARE: COMPARE}
 
 # Debian's own packages have versions that pip cannot read (2.22.1ubuntu1); one of them would spoil the whole file.
 _SETUP = r"""{title}
@@ -74,14 +63,12 @@ def setup_cell(lesson: str, track: str, extra: str = "") -> str:
     and no restart is needed. COURSE_WHEEL (a path or a requirement) replaces the repository as the source, anywhere.
     Elsewhere, without the course, the cell raises ImportError with the command to run.
     """
-    needs = track if track in TRACK_NAMES and track != "numpy" else "lab"
+    needs = TABLE[track].extra if track in TABLE else "lab"
     return _SETUP.format(title=TITLE, needs=needs, source=course_source(extra), lesson=lesson, track=track)
 
 
 def readme_matrix() -> str:
     """The table lesson × track of Colab links, as it stands in README between the two matrix comments."""
-    from course_lib.lessons import lessons
-
     known = lessons()
     tracks = [track for track in TRACK_NAMES if any(track in lesson.notebooks for lesson in known)]
     head = ["lesson", "minutes", *(TRACK_NAMES[track] for track in tracks)]

@@ -153,7 +153,7 @@ def test_a_track_that_the_lesson_lacks_has_no_link(digits: Lesson) -> None:
 
 def test_the_table_has_a_link_for_each_track_of_each_lesson(digits: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
     other = dataclasses.replace(digits, name="02_debug", slug="debug", tracks=("torch", "jax"))
-    monkeypatch.setattr("course_lib.lessons.lessons", lambda: [digits, other])
+    monkeypatch.setattr("course_lib.colab.lessons", lambda: [digits, other])
     head, _, *rows = colab.readme_matrix().splitlines()
     assert [cell.strip() for cell in head.split("|")][1:-1] == ["lesson", "minutes", "NumPy", "PyTorch", "Keras", "JAX"]
     assert [[bool(cell.strip()) for cell in row.split("|")][3:-1] for row in rows] == [

@@ -23,7 +23,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
-notebook = new_notebook(cells=[new_code_cell(source) for source in json.load(sys.stdin if len(sys.argv) < 2 else open(sys.argv[1]))])
+with open(sys.argv[1]) as cells:
+    notebook = new_notebook(cells=[new_code_cell(source) for source in json.load(cells)])
 NotebookClient(notebook, timeout=240, kernel_name="python3").execute()
 print(json.dumps([[output.get("text") or output.get("data", {}).get("text/plain") or "" for output in cell.outputs]
                   for cell in notebook.cells]))
@@ -76,8 +77,8 @@ def test_without_the_wheel_the_cell_fails_and_says_what_pip_said(
     colab: Path, course_home: Path, tmp_path: Path
 ) -> None:
     run(colab, "-m", "pip", "uninstall", "-q", "-y", "every-framework")
+    where = {"COURSE_WHEEL": str(tmp_path / "no-such-course.whl"), "COURSE_HOME": str(course_home)}
     with pytest.raises(AssertionError, match=r"no-such-course\.whl"):
-        where = {"COURSE_WHEEL": str(tmp_path / "no-such-course.whl"), "COURSE_HOME": str(course_home)}
         execute(colab, [setup_cell("00_start", "numpy")], tmp_path, **where)
 
 
