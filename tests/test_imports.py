@@ -33,7 +33,8 @@ print(*sorted({name.split(".")[0] for name in set(sys.modules) - before} - set(s
 
 FRAMEWORKS = ("torch", "torchvision", "fastai", "fastcore", "keras", "jax", "jaxlib", "flax", "optax", "tensorflow")
 
-# A framework is imported in the two files of a track and in the doctor's separate process, nowhere else.
+# A framework is imported in its track's files, in these folders, and nowhere else.
+FRAMEWORK_FOLDERS = ("frameworks", "adapters", "doctor_steps")
 FRAMEWORK_OWNERS: dict[str, tuple[str, ...]] = {
     "torch": ("torch", "torchvision"),
     "fastai": ("fastai", "fastcore", "torch", "torchvision"),
@@ -154,8 +155,8 @@ def misplaced(package: Path) -> list[str]:
     for i in imports(package):
         folder, _, name = i.file.rpartition("/")
         track = name.removesuffix(".py")
-        if i.root in FRAMEWORKS and not name.startswith("doctor_steps"):
-            ok = folder in ("frameworks", "adapters") and i.root in FRAMEWORK_OWNERS.get(track, ())
+        if i.root in FRAMEWORKS:
+            ok = folder in FRAMEWORK_FOLDERS and i.root in FRAMEWORK_OWNERS.get(track, ())
         else:
             ok = fnmatch(i.file, OWNERS.get(i.root, "*"))
         if not ok:
@@ -171,7 +172,7 @@ def heavy_at_the_top(package: Path) -> list[str]:
         for i in imports(package)
         if i.at_top
         and i.root not in light
-        and not (i.root in FRAMEWORKS and i.file.startswith(("frameworks/", "adapters/")))
+        and not (i.root in FRAMEWORKS and i.file.split("/")[0] in FRAMEWORK_FOLDERS)
         and not fnmatch(i.file, TOP_LEVEL_OWNERS.get(i.root, ""))
     ]
 
