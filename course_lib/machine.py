@@ -83,7 +83,7 @@ class Machine:
 
     def _place(self) -> str:
         if not self.on_colab:
-            return "a computer of your own (not Google Colab)"
+            return "Python on this computer, not Google Colab"
         return f"Google Colab, release {self.colab_release}" if self.colab_release else "Google Colab"
 
     def _cores(self) -> str:

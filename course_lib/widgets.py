@@ -141,7 +141,7 @@ class DeviceView(_View, DevicePanel):
 
 
 class TreeView(_View, TreePanel):
-    """The tree as radio buttons, with Next, Back and Seal."""
+    """The tree as radio buttons, with Next and Back; sealing is a cell of its own: nobody does it by accident."""
 
     def __init__(self) -> None:
         TreePanel.__init__(self)
@@ -151,9 +151,7 @@ class TreeView(_View, TreePanel):
         self._options = w.RadioButtons(description="Answer", options=[], layout=_wide(w))
         self._next = _button(w, "Next", "Go on with this answer", self._go_on, self._say)
         self._back = _button(w, "Back", "Take the last answer back", self.back, self._say)
-        self._seal = _button(w, "Seal", "Seal the answers until lesson 20", self.seal, self._say)
-        buttons = w.HBox([self._next, self._back, self._seal])
-        self.box = w.VBox([self._question, self._options, buttons, self._status])
+        self.box = w.VBox([self._question, self._options, w.HBox([self._next, self._back]), self._status])
         self.changed()
 
     def _go_on(self) -> None:
@@ -174,7 +172,6 @@ class TreeView(_View, TreePanel):
             self._options.index = None
         self._next.disabled = question is None
         self._back.disabled = not self.answers
-        self._seal.disabled = question is not None
         self._say(self.status)
 
     def _say(self, text: str) -> None:
