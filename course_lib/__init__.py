@@ -17,6 +17,7 @@ _LAZY: dict[str, str] = {
     "predict": "prediction",
     "measured": "prediction",
     "load_task": "task",
+    "keep_record": "record",
 }
 
 

@@ -1,0 +1,107 @@
+"""What the adapters of all tracks share: plain values in, plain values out, and the answer's own errors told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.kinds import Handle, Reply, Sent, Unreadable, answering
+
+Array = NDArray[Any]
+
+
+def type_name(value: Any) -> str:
+    """The type as a learner would write it: `torch.Tensor`, `numpy.ndarray`, `float`."""
+    kind = type(value)
+    module = kind.__module__.split(".")[0]
+    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+
+
+def plain(framework: ModuleType, value: Any) -> Any:
+    """`value` in the border's terms. Arrays are copied into base ndarrays, so no method of the answer's is kept."""
+    if framework.is_native(value):
+        return np.array(framework.to_numpy(value), copy=True, subok=False)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.array(value, copy=True, subok=False)
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, (tuple, list)):
+        return tuple(plain(framework, v) for v in value)
+    if isinstance(value, Mapping):
+        return {str(k): plain(framework, v) for k, v in value.items()}
+    return Unreadable(type_name(value))
+
+
+def natively(framework: ModuleType, value: Any) -> Any:
+    """A value from the border in the track's own type: arrays become tensors, also inside lists and dicts."""
+    if isinstance(value, np.ndarray):
+        return framework.from_numpy(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(natively(framework, v) for v in value)
+    if isinstance(value, Mapping):
+        return {k: natively(framework, v) for k, v in value.items()}
+    return value
+
+
+def reply(framework: ModuleType, value: Any, changed: tuple[int, ...] = ()) -> Reply:
+    """The Reply for something that an answer returned."""
+    items = list(value) if isinstance(value, (tuple, list)) else [value]
+    native = bool(items) and all(framework.is_native(item) for item in items)
+    return Reply(plain(framework, value), type_name(value), native, changed)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two plain values are equal, NaN counting as equal to itself."""
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return bool(a == b)
+
+
+class FunctionAnswer:
+    """The Function kind for any framework; subclasses add `gradient` and `traced`."""
+
+    def __init__(self, answer: Callable[..., Any], framework: ModuleType) -> None:
+        self._answer, self._framework = answer, framework
+        self.tolerance: float = framework.tolerance()
+
+    def call(self, *arguments: Sent) -> Reply:
+        return self._called(self._answer, arguments)
+
+    def _called(self, function: Callable[..., Any], arguments: tuple[Sent, ...]) -> Reply:
+        """Call `function` on native copies of the arguments and see which of them it changed."""
+        sent = [natively(self._framework, a) for a in arguments]
+        before = [plain(self._framework, a) for a in sent]
+        with answering(f"calling it with {len(sent)} arguments"):
+            value = function(*sent)
+        changed = tuple(i for i, a in enumerate(sent) if not same(before[i], plain(self._framework, a)))
+        return reply(self._framework, value, changed)
+
+    def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
+        return None
+
+    def traced(self, *arguments: Sent) -> Reply | None:
+        return None
+
+
+class Handles:
+    """Objects of the answer's side, given out as numbers."""
+
+    def __init__(self) -> None:
+        self._objects: dict[Handle, Any] = {}
+
+    def new(self, value: Any) -> Handle:
+        handle = len(self._objects)
+        self._objects[handle] = value
+        return handle
+
+    def __getitem__(self, handle: Handle) -> Any:
+        return self._objects[handle]
+
+    def __setitem__(self, handle: Handle, value: Any) -> None:
+        self._objects[handle] = value

@@ -1,0 +1,105 @@
+"""Native answers of the NumPy track, and the core exercises of every track."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.adapters.base import FunctionAnswer, Handles, plain, reply, same
+from course_lib.frameworks import numpy as framework
+from course_lib.kinds import Handle, Reply, answering
+
+Array = NDArray[Any]
+
+
+class Function(FunctionAnswer):
+    """A plain function of arrays."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        super().__init__(answer, framework)
+
+
+class Model(Handles):
+    """The answer is `forward(parameters, x) -> logits`; the model itself is the dict of parameters."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        super().__init__()
+        self._forward = answer
+        self.tolerance = framework.tolerance()
+
+    def build(self, **sizes: int) -> Handle:
+        i, h, c = sizes["n_inputs"], sizes["n_hidden"], sizes["n_classes"]
+        shapes = {"hidden_weight": (i, h), "hidden_bias": (h,), "output_weight": (h, c), "output_bias": (c,)}
+        return self.new({name: np.zeros(shape, np.float32) for name, shape in shapes.items()})
+
+    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
+        return {name: value.shape for name, value in self[handle].items()}
+
+    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
+        framework.parameters_in(self[handle], parameters)
+
+    def read(self, handle: Handle) -> dict[str, Array]:
+        return framework.parameters_out(self[handle])
+
+    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        with answering(f"calling it on x of shape {x.shape}"):
+            return reply(framework, self._forward(self[handle], framework.from_numpy(x)))
+
+
+class Step(Handles):
+    """The answer is `step(parameters, x, y, learning_rate) -> (loss, parameters)`; the old parameters stay."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        super().__init__()
+        self._answer = answer
+        self.tolerance = framework.tolerance()
+
+    def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
+        return self.new((framework.parameters_out(parameters), learning_rate))
+
+    def step(self, handle: Handle, x: Array, y: Array) -> Reply:
+        parameters, learning_rate = self[handle]
+        with answering(f"taking a step on x of shape {x.shape}"):
+            given = framework.parameters_out(parameters)
+            loss, moved = self._answer(given, framework.from_numpy(x), framework.from_numpy(y), learning_rate)
+            moved = framework.parameters_out({str(k): np.asarray(v) for k, v in moved.items()})
+        changed = (0,) if any(not same(value, given.get(name)) for name, value in parameters.items()) else ()
+        self[handle] = (moved, learning_rate)
+        return reply(framework, loss, changed)
+
+    def read(self, handle: Handle) -> dict[str, Array]:
+        return framework.parameters_out(self[handle][0])
+
+    def retraces(self, handle: Handle) -> int | None:
+        return None
+
+
+def probe_step(
+    parameters: Mapping[str, Array], x: Array, y: Array, learning_rate: float
+) -> tuple[float, dict[str, Array]]:
+    """A right step of the checker's own, for answers that are given one."""
+    from course_lib.checks.reference import sgd_step
+
+    return sgd_step(parameters, x, y, learning_rate)
+
+
+class Loop:
+    """The answer is `train(step, parameters, batches, learning_rate) -> (losses, parameters)`; the step is a probe."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        self._answer = answer
+        self.tolerance = framework.tolerance()
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
+    ) -> tuple[Reply, dict[str, Array]]:
+        with answering(f"training on {len(batches)} batches"):
+            losses, end = self._answer(probe_step, framework.parameters_out(parameters), list(batches), learning_rate)
+            final = {str(k): np.asarray(v) for k, v in end.items()}
+        return reply(framework, losses), {k: plain(framework, v) for k, v in final.items()}
+
+
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}

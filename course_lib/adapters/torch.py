@@ -1,0 +1,130 @@
+"""Native answers of the PyTorch track."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply
+from course_lib.frameworks import torch as framework
+from course_lib.kinds import AnswerError, Handle, Reply, Sent, answering
+
+Array = NDArray[Any]
+
+
+class Function(FunctionAnswer):
+    """A function of tensors, seen also by autograd and by torch.func."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        super().__init__(answer, framework)
+
+    def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
+        sent = [natively(framework, a) for a in arguments]
+        sent[argnum].requires_grad_(True)
+        with answering("asking for its gradient with .backward()"):
+            result = self._answer(*sent)
+            if not getattr(result, "requires_grad", False):
+                raise RuntimeError("the result does not require a gradient: something cut it off from the graph")
+            result.backward()
+        return reply(framework, sent[argnum].grad)
+
+    def traced(self, *arguments: Sent) -> Reply | None:
+        sent = tuple(natively(framework, a) for a in arguments)
+        with answering("transforming it with torch.func.grad_and_value"):
+            value: Any = torch.func.grad_and_value(self._answer)(*sent)[1]
+        return reply(framework, value)
+
+
+class Probe(nn.Module):
+    """A right two-layer network of the checker's own, for answers that are given one."""
+
+    def __init__(self, parameters: Mapping[str, Array]) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(*parameters["hidden_weight"].shape)
+        self.output = nn.Linear(*parameters["output_weight"].shape)
+        framework.parameters_in(self, parameters)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.output(torch.relu(self.hidden(x)))
+        return logits
+
+
+class Model(Handles):
+    """The answer is an nn.Module class: (n_inputs, n_hidden, n_classes), with Linear layers hidden and output."""
+
+    def __init__(self, answer: Callable[..., nn.Module]) -> None:
+        super().__init__()
+        self._answer = answer
+        self.tolerance = framework.tolerance()
+
+    def build(self, **sizes: int) -> Handle:
+        with answering(f"building the model with {sizes}"):
+            model = self._answer(**sizes)
+            if not isinstance(model, nn.Module):
+                raise TypeError(f"the model should be an nn.Module; it is a {type(model).__name__}")
+        return self.new(model)
+
+    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
+        return {name: value.shape for name, value in framework.parameters_out(self[handle]).items()}
+
+    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
+        framework.parameters_in(self[handle], parameters)
+
+    def read(self, handle: Handle) -> dict[str, Array]:
+        return framework.parameters_out(self[handle])
+
+    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        model = self[handle].train(train)
+        with answering(f"calling the model on x of shape {x.shape}"):
+            return reply(framework, model(framework.from_numpy(x)))
+
+
+class Step(Handles):
+    """The answer is `step(model, optimizer, x, y) -> loss`."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        super().__init__()
+        self._answer = answer
+        self.tolerance = framework.tolerance()
+
+    def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
+        model = Probe(parameters)
+        return self.new((model, torch.optim.SGD(model.parameters(), lr=learning_rate)))
+
+    def step(self, handle: Handle, x: Array, y: Array) -> Reply:
+        model, optimizer = self[handle]
+        with answering(f"taking a step on x of shape {x.shape}"):
+            return reply(framework, self._answer(model, optimizer, framework.from_numpy(x), framework.from_numpy(y)))
+
+    def read(self, handle: Handle) -> dict[str, Array]:
+        return framework.parameters_out(self[handle][0])
+
+    def retraces(self, handle: Handle) -> int | None:
+        return None
+
+
+class Loop:
+    """The answer is `train(model, optimizer, batches) -> losses`, a list of plain numbers."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        self._answer = answer
+        self.tolerance = framework.tolerance()
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
+    ) -> tuple[Reply, dict[str, Array]]:
+        model = Probe(parameters)
+        optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
+        with answering(f"training on {len(batches)} batches"):
+            losses = self._answer(model, optimizer, natively(framework, list(batches)))
+        if isinstance(losses, (list, tuple)) and any(getattr(v, "requires_grad", False) for v in losses):
+            message = "the losses still hold the graph of every step, and so its memory; keep loss.item() instead"
+            raise AnswerError("reading the losses", RuntimeError(message))
+        return reply(framework, losses), {k: plain(framework, v) for k, v in framework.parameters_out(model).items()}
+
+
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}

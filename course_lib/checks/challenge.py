@@ -1,0 +1,40 @@
+"""The data and the baseline of the open challenge in lesson 01: fresh writers each time, a fixed budget of batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib import data
+from course_lib.checks import reference
+from course_lib.metrics import forward
+from course_lib.task import batch_order, initial_parameters
+
+Array = NDArray[Any]
+N_WRITERS = 13
+N_BATCHES = 60
+BATCH_SIZE = 64
+
+
+def writer_groups(n: int) -> Array:
+    """A group number 0…12 per row: the file lists 13 writers one after the other, about n / 13 pictures each."""
+    return np.arange(n) * N_WRITERS // n
+
+
+def fresh_data(rng: np.random.Generator) -> tuple[list[tuple[Array, Array]], Array, Array]:
+    """60 training batches of 64 from ten writers, and the pictures and labels of the three others."""
+    digits = data.load("digits")
+    x = digits.images.reshape(len(digits), -1)
+    held_out = np.isin(writer_groups(len(digits)), rng.choice(N_WRITERS, 3, replace=False))
+    x_train, y_train = x[~held_out], digits.labels[~held_out]
+    order = batch_order(rng, len(y_train), n_steps=N_BATCHES, batch_size=BATCH_SIZE)
+    return [(x_train[rows], y_train[rows]) for rows in order], x[held_out], digits.labels[held_out]
+
+
+def baseline_errors(batches: list[tuple[Array, Array]], x_test: Array, y_test: Array) -> int:
+    """Test digits that plain SGD gets wrong: 32 hidden units, learning rate 0.1, one step per batch."""
+    parameters = initial_parameters(np.random.default_rng(0), x_test.shape[1], 32, 10)
+    _, final = reference.train(parameters, batches, 0.1)
+    return int((forward(final, x_test).argmax(axis=1) != y_test).sum())

@@ -1,0 +1,76 @@
+"""Data sets as NumPy arrays, each verified against the checksum on its card in `datasets/`."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.errors import BadInput, NotFound
+from course_lib.shipped import shipped
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set in memory; the arrays are read-only, so no lesson can change another's data.
+
+    `images` is (n, height, width) float32 in 0…1, `labels` is (n,) int64, `class_names` has one word per class.
+    """
+
+    name: str
+    images: NDArray[np.float32]
+    labels: NDArray[np.int64]
+    class_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def names() -> tuple[str, ...]:
+    """The names of the data sets that the course knows, read from the cards."""
+    return tuple(sorted(path.stem for path in shipped("datasets").glob("*.md") if path.stem != "README"))
+
+
+def card(name: str) -> dict[str, Any]:
+    """The front matter of a data set's card: shape, dtype, number of pictures, checksum, licence.
+
+    Raises NotFound when there is no card of this name.
+    """
+    import yaml
+
+    path = shipped("datasets") / f"{name}.md"
+    if not path.is_file():
+        raise NotFound(
+            f"There is no data set {name!r}; the course has {', '.join(names())}.", action="Use one of these names."
+        )
+    front_matter = path.read_text(encoding="utf-8").split("---")[1]
+    loaded: dict[str, Any] = yaml.safe_load(front_matter)
+    return loaded
+
+
+@cache
+def load(name: str) -> Dataset:
+    """Load a data set and compare it with its card.
+
+    Raises NotFound for an unknown name and BadInput when what the package delivers is not what the card promises.
+    """
+    expected = card(name)
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    digest = hashlib.sha256(bunch.images.tobytes() + bunch.target.astype(np.int64).tobytes()).hexdigest()
+    if digest != expected["sha256"]:
+        raise BadInput(
+            f"The data set {name!r} should have the SHA-256 {expected['sha256'][:12]}… of its card; "
+            f"scikit-learn delivered {digest[:12]}… with shape {bunch.images.shape}.",
+            action="Reinstall scikit-learn, or report that the data set has changed.",
+        )
+    images = np.asarray(bunch.images / 16.0, dtype=np.float32)
+    labels = np.asarray(bunch.target, dtype=np.int64)
+    images.flags.writeable = False
+    labels.flags.writeable = False
+    return Dataset(name, images, labels, tuple(str(c) for c in range(10)))

@@ -1,0 +1,51 @@
+"""Judges the answers of one lesson and track in a process of its own, and prints the outcomes as JSON.
+
+One process per track, since two frameworks in one process disturb each other.
+"""
+
+import importlib
+import json
+import sys
+import time
+
+from course_lib.errors import CheckCrashed
+from course_lib.lessons import exercise
+from course_lib.verdict import judge
+
+
+def outcome(exercise_id: str, answer: object, track: str, seed: int) -> dict[str, object]:
+    try:
+        return judge(exercise(exercise_id), answer, track, seed=seed).to_dict()
+    except CheckCrashed as error:
+        return {"passed": None, "reason": "crashed", "message": f"{error} {error.__cause__!r}", "seconds": 0.0}
+
+
+def judge_right(exercise_id: str, answer: object, track: str, n_seeds: int, budget_seconds: float) -> dict[str, object]:
+    """The first outcome that did not pass, else the last; `seeds` says how many there were before the time was up."""
+    start, last = time.perf_counter(), {}
+    for seed in range(n_seeds):
+        last = {**outcome(exercise_id, answer, track, seed), "seeds": seed + 1}
+        if not last["passed"] or (seed >= 4 and time.perf_counter() - start > budget_seconds):
+            break
+    return last
+
+
+def main(slug: str, track: str, n_seeds: int, budget_seconds: float) -> list[dict[str, object]]:
+    module = importlib.import_module(f"tests.answers.{slug}_{track}")
+    found = []
+    for exercise_id, answers in module.RIGHT.items():
+        for answer in answers:
+            result = judge_right(exercise_id, answer, track, n_seeds, budget_seconds)
+            found.append({**result, "exercise": exercise_id, "answer": answer.__name__, "right": True, "words": ""})
+    for exercise_id, pairs in module.WRONG.items():
+        for answer, words in pairs:
+            for seed in range(3):
+                result = {**outcome(exercise_id, answer, track, seed), "seeds": 1}
+                result |= {"exercise": exercise_id, "answer": answer.__name__, "right": False, "words": words}
+                found.append(result)
+    return found
+
+
+if __name__ == "__main__":
+    outcomes = main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
+    print("\n" + json.dumps(outcomes))
