@@ -1,0 +1,110 @@
+"""A notebook run from top to bottom in a fresh kernel of this Python; an error, a hang or a crash ends as a value."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from course_lib.errors import FrameworkMissing
+from course_lib.frameworks import install_command
+
+# One endless cell is somebody's mistake; after the second there is no point in waiting for the rest.
+MOST_TIMEOUTS = 2
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """How the run went: per code cell that failed, its number (0 for the first code cell) and its error in one line.
+
+    `died_in` is the code cell in which the kernel ended, None when it lived; `stopped` says that too many cells took too
+    long. In both cases the cells after that did not run.
+    """
+
+    errors: dict[int, str]
+    died_in: int | None = None
+    stopped: bool = False
+
+
+def run_notebook(
+    notebook: Mapping[str, Any],
+    environ: Mapping[str, str],
+    *,
+    timeout_seconds: float,
+    on_cell: Callable[[int], None] = lambda _: None,
+) -> KernelRun:
+    """Run every code cell; a failing one does not stop the rest. The working folder is a temporary one.
+
+    `notebook` is the JSON document of a notebook. Raises FrameworkMissing when nbclient or ipykernel is not installed.
+    """
+    try:
+        import ipykernel  # noqa: F401
+        import nbformat
+        from nbclient import NotebookClient
+        from nbclient.exceptions import DeadKernelError
+    except ImportError as error:
+        raise FrameworkMissing(
+            f"Running a notebook needs {error.name}, which is not installed.",
+            action=f"Install it: {install_command('lab')}",
+        ) from error
+
+    node = nbformat.reads(json.dumps(notebook), as_version=4)  # type: ignore[no-untyped-call]
+    errors: dict[int, str] = {}
+    late = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as said:
+        client = NotebookClient(
+            node,
+            km=_own_python(),
+            timeout=timeout_seconds,
+            interrupt_on_timeout=True,
+            error_on_timeout={
+                "ename": "Timeout",
+                "evalue": f"it took longer than {timeout_seconds:g} seconds",
+                "traceback": [],
+            },
+            allow_errors=True,
+            record_timing=False,
+            store_widget_state=False,
+            resources={"metadata": {"path": folder}},
+        )
+        client.log.setLevel(logging.CRITICAL)
+        number = -1
+        options = {"env": {**environ, "IPYTHONDIR": folder}, "stdout": said, "stderr": said}
+        with client.setup_kernel(cleanup_kc=True, **options):
+            for index, cell in enumerate(node.cells):
+                if cell.cell_type != "code":
+                    continue
+                number += 1
+                on_cell(number)
+                start = time.monotonic()
+                try:
+                    client.execute_cell(cell, index)
+                except DeadKernelError:
+                    return KernelRun(errors, died_in=number)
+                if time.monotonic() - start >= timeout_seconds:
+                    errors[number] = f"it took longer than {timeout_seconds:g} seconds"
+                    late += 1
+                elif failed := next((o for o in cell.outputs if o.output_type == "error"), None):
+                    errors[number] = f"{failed.ename}: {failed.evalue}".strip().splitlines()[0]
+                if late >= MOST_TIMEOUTS:
+                    return KernelRun(errors, stopped=True)
+    return KernelRun(errors)
+
+
+def _own_python() -> Any:
+    """A kernel manager for this very Python: the spec named python3 may belong to another one."""
+    from jupyter_client.kernelspec import KernelSpec
+    from jupyter_client.manager import AsyncKernelManager
+
+    class OwnPython(AsyncKernelManager):
+        @property
+        def kernel_spec(self) -> KernelSpec:
+            command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+            return KernelSpec(argv=command, display_name="Python", language="python")
+
+    return OwnPython()
