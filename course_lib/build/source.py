@@ -155,7 +155,7 @@ def solution(source: str) -> str:
 
 
 def with_hole(source: str, where: str) -> str:
-    """The learner's cell: each solution gives way to `raise NotImplementedError`, or to the faulty lines after INSTEAD."""
+    """The learner's cell: a solution gives way to `raise NotImplementedError`, or to the lines after INSTEAD."""
     parts = _parts(source, where)
     out: list[str] = []
     for number, (part, line) in enumerate(parts):

@@ -1,4 +1,4 @@
-"""How the exercises of lesson 01_digits are judged."""
+"""How the core exercises of lesson 01_digits are judged; the idiom exercises are in `digits_idiom`."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.checks import reference
-from course_lib.expect import (
-    Mismatch,
-    expect,
-    expect_array,
-    expect_close,
-    expect_indices,
-    expect_native,
-    expect_unchanged,
-)
-from course_lib.kinds import Function, Loop, Model, Observer, Reply, Step
+from course_lib.checks import digits_idiom as digits_idiom
+from course_lib.checks.challenge import baseline_errors, fresh_data
+from course_lib.expect import expect, expect_array, expect_close, expect_indices, expect_unchanged
+from course_lib.kinds import Function
 from course_lib.verdict import exercise_check
 
 Array = NDArray[Any]
-SIZES = {"n_inputs": 5, "n_hidden": 7, "n_classes": 3}
 
 
 @exercise_check(
@@ -76,7 +68,7 @@ def _split_of(answer: Function, groups: Array, n_validation: int, seed: int) -> 
     hints=(
         "The predicted class of a row is the column of its largest logit.",
         "Compare two arrays of the same shape, (n,) with (n,); the mean of the comparison is the share that is right.",
-        "`logits.argmax(axis=1)` has shape (n,). With `keepdims=True` it is (n, 1), and comparing that with (n,) gives (n, n).",
+        "`logits.argmax(axis=1)` has shape (n,); with `keepdims=True` it is (n, 1), and against (n,) that gives (n, n).",
     ),
 )
 def accuracy(answer: Function, rng: np.random.Generator, track: str) -> None:
@@ -128,174 +120,6 @@ def untrained_loss(answer: Function, rng: np.random.Generator, track: str) -> No
 
 
 @exercise_check(
-    "digits/cross_entropy",
-    hints=(
-        "Work with logarithms from the start: the exponential of a large logit is infinite.",
-        "The log-probability of a class is its logit minus the log-sum-exp of its row.",
-        "Subtract the row's maximum first, or use the framework's log-softmax; then pick the label's column and average.",
-    ),
-)
-def cross_entropy(answer: Function, rng: np.random.Generator, track: str) -> None:
-    """The value, at ordinary and at huge logits; the type; the gradient; the framework's transformation."""
-    for n, classes, size in ((8, 10, 1.0), (1, 3, 5.0), (6, 6, 3000.0)):
-        logits = (rng.normal(size=(n, classes)) * size).astype(np.float32)
-        labels = rng.integers(0, classes, n)
-        want, slope = reference.cross_entropy_and_gradient(logits, labels)
-        reply = answer.call(logits, labels)
-        where = f"for logits of shape {logits.shape} up to {np.abs(logits).max():.0f}"
-        expect_close(reply.value, want, "loss", tolerance=answer.tolerance, where=where)
-        expect_native(reply, "loss", track)
-        expect_unchanged(reply, ("logits", "labels"))
-        gradient = answer.gradient(0, logits, labels)
-        if gradient is not None:
-            expect_close(gradient.value, slope, "the gradient for the logits", tolerance=answer.tolerance, where=where)
-        traced = answer.traced(logits, labels)
-        if traced is not None:
-            expect_close(
-                traced.value, want, "loss under the framework's transformation", tolerance=answer.tolerance, where=where
-            )
-
-
-@exercise_check(
-    "digits/model",
-    hints=(
-        "Two layers with a ReLU between them, and nothing after the second: the loss wants logits.",
-        "The layers are called `hidden` and `output`, so that anyone can find their parameters.",
-        "Each layer computes x @ weight + bias. Check it on a batch of one, and on one of nine.",
-    ),
-)
-def model(answer: Model, rng: np.random.Generator, track: str) -> None:
-    """Sizes, names, and the logits for loaded parameters, for a batch of one and of nine."""
-    handle = answer.build(**SIZES)
-    want = {k: tuple(v.shape) for k, v in reference.probe(rng)[0].items()}
-    got = answer.shapes(handle)
-    for name, shape in want.items():
-        expect(name in got, f"the model should have a parameter `{name}`; it has {', '.join(got) or 'none'}.")
-        expect(got[name] == shape, f"`{name}` should be {shape} as (inputs, outputs); received {got[name]}.")
-    extra = sorted(set(got) - set(want))
-    expect(not extra, f"the model should have just the parameters of two layers; it also has {', '.join(extra)}.")
-    for _ in range(2):
-        parameters, batches = reference.probe(rng, batch_size=9)
-        answer.load(handle, parameters)
-        for x in (batches[0][0], batches[1][0][:1]):
-            reply = answer.call(handle, x)
-            logits = reference_logits(parameters, x)
-            expect_array(reply.value, "logits", logits.shape)
-            _not_softmax(reply, logits)
-            expect_close(reply.value, logits, "logits", tolerance=answer.tolerance, where=f"for x of shape {x.shape}")
-            expect_native(reply, "logits", track)
-
-
-def reference_logits(parameters: dict[str, Array], x: Array) -> Array:
-    """Logits (n, classes) of the two-layer network."""
-    from course_lib.metrics import forward
-
-    return forward(parameters, x)
-
-
-def _not_softmax(reply: Reply, logits: Array) -> None:
-    value = np.asarray(reply.value, dtype=np.float64)
-    looks = bool((value >= 0).all()) and bool(np.allclose(value.sum(axis=1), 1.0, atol=1e-3))
-    expect(
-        not looks,
-        "your model returns probabilities (each row adds up to 1); return the logits and leave softmax to the loss.",
-    )
-
-
-def _drive(answer: Step, rng: np.random.Generator, *, name: str) -> int | None:
-    """Take five steps beside the reference; the number of retraces, if the track counts them."""
-    parameters, batches = reference.probe(rng)
-    learning_rate = float(rng.uniform(0.1, 0.4))
-    handle = answer.start(parameters, learning_rate)
-    want: dict[str, Array] = dict(parameters)
-    for number, (x, y) in enumerate(batches):
-        loss, want = reference.sgd_step(want, x, y, learning_rate)
-        got = answer.step(handle, x, y)
-        expect_unchanged(got, ("parameters", "x", "y"))
-        expect_close(got.value, loss, "loss", tolerance=answer.tolerance, where=f"of step {number + 1}")
-    final = answer.read(handle)
-    for key, value in want.items():
-        expect(
-            key in final, f"after the steps the parameter `{key}` is gone; there is {', '.join(final) or 'nothing'}."
-        )
-        expect_close(final[key], value, key, tolerance=answer.tolerance, where=f"after {len(batches)} steps")
-    return answer.retraces(handle)
-
-
-_STEP_HINTS = (
-    "A step has three parts: the loss of this batch, its gradient for each parameter, the move against the gradient.",
-    "The first step is often right and the second wrong: what is left over from the step before?",
-    "Return the loss from *before* the parameters moved, and move each parameter by learning rate × gradient.",
-)
-
-
-@exercise_check("digits/step", hints=_STEP_HINTS)
-def step(answer: Step, rng: np.random.Generator, track: str) -> None:
-    """Five steps of plain SGD equal the reference; in compiling tracks the Python code runs at most twice."""
-    retraces = _drive(answer, rng, name="step")
-    if retraces is not None and retraces > 2:
-        raise Mismatch(
-            f"five batches of one shape ran your step's Python code {retraces} times; compile it once and reuse it."
-        )
-
-
-@exercise_check(
-    "digits/repair",
-    hints=(
-        "Run it on a few batches and print the loss and one parameter after each: which does not move as it should?",
-        "There is one fault, and the code around it is right. Compare each line with your own step.",
-        "Ask of each value in the faulty line: is it of this batch, of this step, and of the right shape?",
-    ),
-)
-def repair(answer: Step, rng: np.random.Generator, track: str) -> None:
-    """The repaired step equals the reference over several steps."""
-    _drive(answer, rng, name="repair")
-
-
-@exercise_check(
-    "digits/train",
-    hints=(
-        "Go through the batches once, in their order, one step each.",
-        "Keep each step's loss as a plain number, so that the list has one float per batch.",
-        "What a step returns must be what the next step starts from.",
-    ),
-)
-def train(answer: Loop, rng: np.random.Generator, track: str) -> None:
-    """One loss per batch, and the final parameters, equal to the reference's."""
-    parameters, batches = reference.probe(rng, n_batches=int(rng.integers(4, 8)))
-    learning_rate = float(rng.uniform(0.1, 0.4))
-    losses, want = reference.train(parameters, batches, learning_rate)
-    reply, final = answer.run(parameters, batches, learning_rate)
-    expect_close(reply.value, losses, "losses", tolerance=answer.tolerance, where=f"of {len(batches)} batches")
-    for name, value in want.items():
-        expect(
-            name in final, f"after training the parameter `{name}` is gone; there is {', '.join(final) or 'nothing'}."
-        )
-        expect_close(final[name], value, name, tolerance=answer.tolerance, where="after training")
-
-
-@exercise_check(
-    "digits/observer",
-    hints=(
-        "The framework calls a method of your callback after each batch; look up its name and what it can see.",
-        "Record the loss of *this* batch as a plain number, and only while training, not while validating.",
-        "When the number of recorded losses reaches the limit, tell the framework to stop in the way it provides.",
-    ),
-)
-def observer(answer: Observer, rng: np.random.Generator, track: str) -> None:
-    """The losses of the first `limit` batches, and no step after that."""
-    for limit in (3, 5):
-        parameters, batches = reference.probe(rng, n_batches=6)
-        learning_rate = float(rng.uniform(0.1, 0.4))
-        losses, _ = reference.train(parameters, batches, learning_rate)
-        reply, n_steps = answer.run(parameters, batches, learning_rate, limit)
-        got = reply.value if isinstance(reply.value, (tuple, np.ndarray)) else ()
-        expect(len(got) == limit, f"the callback should record {limit} losses and stop; it recorded {len(got)}.")
-        expect_close(reply.value, losses[:limit], "the recorded losses", tolerance=answer.tolerance)
-        expect(n_steps == limit, f"training should stop after {limit} batches; it took {n_steps} steps.")
-
-
-@exercise_check(
     "digits/challenge",
     hints=(
         "Look at what plain SGD reaches with these batches, then change one thing at a time.",
@@ -305,8 +129,6 @@ def observer(answer: Observer, rng: np.random.Generator, track: str) -> None:
 )
 def challenge(answer: Function, rng: np.random.Generator, track: str) -> None:
     """On writers that were held out, at most half the errors of plain SGD on the same batches."""
-    from course_lib.checks.challenge import baseline_errors, fresh_data
-
     batches, x_test, y_test = fresh_data(rng)
     reply = answer.call(batches, x_test)
     labels = expect_array(reply.value, "labels", y_test.shape, kind="i")
