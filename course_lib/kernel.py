@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from course_lib.errors import FrameworkMissing
+from course_lib.errors import CheckCrashed, FrameworkMissing
 from course_lib.frameworks import install_command
 
 # One endless cell is somebody's mistake; after the second there is no point in waiting for the rest.
@@ -22,8 +21,8 @@ MOST_TIMEOUTS = 2
 class KernelRun:
     """How the run went: per code cell that failed, its number (0 for the first code cell) and its error in one line.
 
-    `died_in` is the code cell in which the kernel ended, None when it lived; `stopped` says that too many cells took too
-    long. In both cases the cells after that did not run.
+    `died_in` is the code cell in which the kernel ended, None when it lived; `stopped` says that too many cells took
+    too long. In both cases the cells after that did not run.
     """
 
     errors: dict[int, str]
@@ -35,18 +34,18 @@ def run_notebook(
     notebook: Mapping[str, Any],
     environ: Mapping[str, str],
     *,
-    timeout_seconds: float,
+    timeout_seconds: int,
     on_cell: Callable[[int], None] = lambda _: None,
 ) -> KernelRun:
     """Run every code cell; a failing one does not stop the rest. The working folder is a temporary one.
 
-    `notebook` is the JSON document of a notebook. Raises FrameworkMissing when nbclient or ipykernel is not installed.
+    `notebook` is the JSON document of a notebook. Raises FrameworkMissing when nbclient or ipykernel is not installed,
+    CheckCrashed when no kernel could be started.
     """
     try:
         import ipykernel  # noqa: F401
         import nbformat
         from nbclient import NotebookClient
-        from nbclient.exceptions import DeadKernelError
     except ImportError as error:
         raise FrameworkMissing(
             f"Running a notebook needs {error.name}, which is not installed.",
@@ -54,57 +53,68 @@ def run_notebook(
         ) from error
 
     node = nbformat.reads(json.dumps(notebook), as_version=4)  # type: ignore[no-untyped-call]
-    errors: dict[int, str] = {}
-    late = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as said:
         client = NotebookClient(
             node,
             km=_own_python(),
             timeout=timeout_seconds,
             interrupt_on_timeout=True,
-            error_on_timeout={
-                "ename": "Timeout",
-                "evalue": f"it took longer than {timeout_seconds:g} seconds",
-                "traceback": [],
-            },
+            error_on_timeout={"ename": "Timeout", "evalue": "", "traceback": []},
             allow_errors=True,
             record_timing=False,
             store_widget_state=False,
             resources={"metadata": {"path": folder}},
         )
         client.log.setLevel(logging.CRITICAL)
-        number = -1
+        # Startup files of the learner's own IPython are no part of the notebook.
         options = {"env": {**environ, "IPYTHONDIR": folder}, "stdout": said, "stderr": said}
-        with client.setup_kernel(cleanup_kc=True, **options):
-            for index, cell in enumerate(node.cells):
-                if cell.cell_type != "code":
-                    continue
-                number += 1
-                on_cell(number)
-                start = time.monotonic()
-                try:
-                    client.execute_cell(cell, index)
-                except DeadKernelError:
-                    return KernelRun(errors, died_in=number)
-                if time.monotonic() - start >= timeout_seconds:
-                    errors[number] = f"it took longer than {timeout_seconds:g} seconds"
-                    late += 1
-                elif failed := next((o for o in cell.outputs if o.output_type == "error"), None):
-                    errors[number] = f"{failed.ename}: {failed.evalue}".strip().splitlines()[0]
-                if late >= MOST_TIMEOUTS:
-                    return KernelRun(errors, stopped=True)
+        started = False
+        try:
+            with client.setup_kernel(cleanup_kc=True, **options):
+                started = True
+                return _run_cells(client, node, timeout_seconds, on_cell)
+        except RuntimeError as error:
+            if started:
+                raise
+            said.seek(0)
+            last = said.read().decode("utf-8", errors="replace").strip().splitlines()[-8:]
+            raise CheckCrashed(
+                "No kernel could be started: " + " ".join(last or [str(error)]), action="See: course doctor"
+            ) from error
+
+
+def _run_cells(client: Any, node: Any, timeout_seconds: int, on_cell: Callable[[int], None]) -> KernelRun:
+    from nbclient.exceptions import DeadKernelError
+
+    errors: dict[int, str] = {}
+    late = 0
+    code = [(index, cell) for index, cell in enumerate(node.cells) if cell.cell_type == "code"]
+    for number, (index, cell) in enumerate(code):
+        on_cell(number)
+        start = time.monotonic()
+        try:
+            client.execute_cell(cell, index)
+        except DeadKernelError:
+            return KernelRun(errors, died_in=number)
+        if time.monotonic() - start >= timeout_seconds:
+            errors[number] = f"it took longer than {timeout_seconds} seconds"
+            late += 1
+        elif failed := next((output for output in cell.outputs if output.output_type == "error"), None):
+            errors[number] = f"{failed.ename}: {failed.evalue}".strip().splitlines()[0]
+        if late >= MOST_TIMEOUTS:
+            return KernelRun(errors, stopped=True)
     return KernelRun(errors)
 
 
 def _own_python() -> Any:
     """A kernel manager for this very Python: the spec named python3 may belong to another one."""
+    from ipykernel.kernelspec import get_kernel_dict
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
 
     class OwnPython(AsyncKernelManager):
         @property
         def kernel_spec(self) -> KernelSpec:
-            command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-            return KernelSpec(argv=command, display_name="Python", language="python")
+            return KernelSpec(**get_kernel_dict())
 
     return OwnPython()

@@ -64,7 +64,7 @@ class Marks:
 
 
 def mark_notebook(
-    path: Path, *, timeout_seconds: float = 120.0, on_progress: Callable[[str], None] = lambda _: None
+    path: Path, *, timeout_seconds: int = 120, on_progress: Callable[[str], None] = lambda _: None
 ) -> Marks:
     """Mark a learner's notebook; nothing in it, nor in the learner's progress, is changed.
 
@@ -82,8 +82,8 @@ def mark_notebook(
         raise BadNotebook(
             f"{path} has nothing to mark: its lesson has no exercises in {track}.", action="Mark another."
         )
-    if timeout_seconds <= 0:
-        raise BadInput(f"`timeout_seconds` should be above 0; received {timeout_seconds:g}.", action="Leave it out.")
+    if timeout_seconds < 1:
+        raise BadInput(f"`timeout_seconds` should be at least 1; received {timeout_seconds}.", action="Leave it out.")
     if track in TABLE:
         require(track, try_import=False)
     course = read_notebook(shipped("notebooks") / lesson.notebook(track))
@@ -94,7 +94,7 @@ def mark_notebook(
 
 
 def _run_all(
-    course: dict[str, Any], sheet: AnswerSheet, track: str, timeout_seconds: float, on_progress: Callable[[str], None]
+    course: dict[str, Any], sheet: AnswerSheet, track: str, timeout_seconds: int, on_progress: Callable[[str], None]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, str], tuple[str, ...]]:
     """Verdicts and failures by exercise, and notes; an answer that kills the kernel is left out of the next run."""
     answers, failures, notes = dict(sheet.answers), dict[str, str](), list[str]()
@@ -119,7 +119,7 @@ def _run_all(
 
 
 def _run(
-    filled: dict[str, Any], track: str, timeout_seconds: float, on_progress: Callable[[str], None]
+    filled: dict[str, Any], track: str, timeout_seconds: int, on_progress: Callable[[str], None]
 ) -> tuple[KernelRun, dict[str, dict[str, Any]]]:
     """Run the notebook with an empty learner's home; the last verdict of each exercise counts."""
     total = len(code_cells(filled))
@@ -154,8 +154,8 @@ def _demand_sound_course(filled: dict[str, Any], ran: KernelRun) -> None:
         expected = "raises-exception" in cell.get("metadata", {}).get("tags", ())
         if number == ran.died_in or (number in ran.errors and not expected):
             raise CheckCrashed(
-                f"A cell of the course's own failed before any answer was run: {ran.errors.get(number, 'Python ended')}."
-                f' The cell begins with "{cell["source"].strip().splitlines()[0]}".',
+                "A cell of the course's own failed before any answer was run: "
+                f'{ran.errors.get(number, "Python ended")}. It begins with "{cell["source"].strip().splitlines()[0]}".',
                 action="See whether your installation works: course doctor",
             )
 

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 def check_notebook(
     notebook: Annotated[Path, typer.Argument(help="A notebook of the course, solved or not, under whatever name.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-    timeout_seconds: Annotated[float, typer.Option("--timeout", help="Seconds that one cell may take.")] = 120.0,
+    timeout_seconds: Annotated[int, typer.Option("--timeout", min=1, help="Seconds that one cell may take.")] = 120,
 ) -> None:
     """Mark a notebook: run its answers among the course's own cells, and list each exercise's verdict and marks.
 
