@@ -62,3 +62,15 @@ def measured(name: str, value: float) -> None:
     print(
         f"{name}: predicted {before['guess']:.4g}, measured {number:.4g}, off by {abs(number - before['guess']):.2g}."
     )
+
+
+def decide(lesson: str, sentence: str) -> None:
+    """Keep the decision that a lesson asks for, one sentence, for lesson 20. Raises BadInput when it is empty."""
+    if not sentence.strip():
+        raise BadInput("`sentence` should say what you decided; it is empty.", action="Write one sentence.")
+    path = home() / "decisions.json"
+    with locked(path):
+        decisions: dict[str, Any] = read_json(path, {})
+        decisions.setdefault(lesson, []).append({"sentence": sentence.strip(), "decided_at": time.time()})
+        write_json(path, decisions)
+    print(f"Kept your decision for {lesson}.")

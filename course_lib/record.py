@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -25,7 +26,8 @@ from course_lib.task import PARAMETER_NAMES, Task
 class Record:
     """One run. `losses` has one value per step, in nats; seconds are wall-clock; `peak_bytes` is growth after imports.
 
-    `origin` says where it comes from: "run" (course run), "notebook", or "reference" (shipped with the course).
+    `origin` says where it comes from: "run" (course run), "notebook", or "reference" (shipped with the course). Records
+    with the same `run` were made one after the other on one machine: only their seconds may be compared.
     """
 
     lesson: str
@@ -42,6 +44,7 @@ class Record:
     machine: str
     created: str
     origin: str
+    run: str
     peak_bytes: int | None = None
     code_tokens: int | None = None
 
@@ -88,8 +91,9 @@ def machine_description() -> str:
 
 
 def make_record(
-    lesson: str, track: str, task: Task, losses: ArrayLike, parameters: Mapping[str, ArrayLike], *, origin: str
-) -> Record:
+    lesson: str, track: str, task: Task, losses: ArrayLike, parameters: Mapping[str, ArrayLike], *, origin: str,
+    run: str = "",
+) -> Record:  # fmt: skip
     """The record of a finished run of `task`: `losses` (n_steps,), `parameters` under their neutral names.
 
     The accuracy is computed here, in NumPy, from the parameters, so that every track is measured with the same ruler.
@@ -123,6 +127,7 @@ def make_record(
         machine=machine_description(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         origin=origin,
+        run=run or secrets.token_hex(4),
     )
 
 

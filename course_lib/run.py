@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import linecache
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -60,11 +61,12 @@ class Run:
 
 def run_lesson(
     name: str, tracks: list[str] | None = None, *, options: TaskOptions | None = None,
-    on_progress: Callable[[str], None] = lambda text: None,
+    folder: Path | None = None, on_progress: Callable[[str], None] = lambda text: None,
 ) -> list[Run]:  # fmt: skip
     """Train the task of a lesson in these tracks (None: all that the lesson has); NumPy always runs, as the reference.
 
-    A missing framework gives a Run without a record. Raises NotFound for a lesson or track that does not exist.
+    Records are kept in `folder`/<lesson>, by default among the learner's own. A missing framework gives a Run without a
+    record. Raises NotFound for a lesson or track that does not exist.
     """
     from course_lib.home import home
     from course_lib.metrics import max_loss_difference
@@ -73,10 +75,11 @@ def run_lesson(
     chosen = [lesson.require_track(track) for track in tracks or lesson.tracks]
     runs: list[Run] = []
     reference: Record | None = None
+    run = secrets.token_hex(4)
     for track in ["numpy", *(t for t in chosen if t != "numpy")]:
         on_progress(track)
         try:
-            record = run_track(lesson, track, options)
+            record = run_track(lesson, track, options).with_(run=run)
         except FrameworkMissing as error:
             runs.append(Run(track, None, state="missing", reason=str(error)))
             continue
@@ -85,7 +88,7 @@ def run_lesson(
             continue
         reference = record if track == "numpy" else reference
         difference = max_loss_difference(record.losses, reference.losses) if reference else None
-        save(record, home() / "records" / lesson.name)
+        save(record, (folder or home() / "records") / lesson.name)
         runs.append(Run(track, record, difference))
     return [run for run in runs if run.track in chosen]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from course_lib import lessons as registry
 from course_lib.build.execute import execute
 from course_lib.build.notebook import Notebook, make_notebook, to_text, without_outputs
-from course_lib.errors import NotFound
+from course_lib.errors import CourseError, NotFound
 from course_lib.home import write_text_atomically
 from course_lib.lessons import COMPARE, Lesson
 from course_lib.shipped import clone_root
@@ -45,6 +45,8 @@ def build_lessons(
             lesson.require_track(track)
             on_progress(f"{lesson.name}: {track}")
             _build_learner(root, lesson, track, check, report)
+            if track == COMPARE and any(name in report.executed for name in _task_solutions(lesson)):
+                report.written += _write_references(root, lesson)
             _build_solution(root, lesson, track, check, force, report)
     return report
 
@@ -74,8 +76,6 @@ def _build_solution(root: Path, lesson: Lesson, track: str, check: bool, force: 
     write_text_atomically(path, to_text(execute(notebook, relative)))
     report.written.append(relative)
     report.executed.append(relative)
-    if track != COMPARE and _has_task(lesson, track):
-        report.written.append(_write_reference(root, lesson, track))
 
 
 def is_current(path: Path, notebook: Notebook) -> bool:
@@ -93,19 +93,26 @@ def _records_changed(report: BuildReport, lesson: Lesson) -> bool:
     return any(name.startswith(f"solutions/{lesson.name}/records/") for name in report.written)
 
 
-def _has_task(lesson: Lesson, track: str) -> bool:
-    from course_lib.build.source import task_source
-
-    try:
-        return bool(task_source(lesson, track))
-    except NotFound:
-        return False
+def _task_solutions(lesson: Lesson) -> list[str]:
+    return [f"solutions/{lesson.notebook(track)}" for track in lesson.tracks]
 
 
-def _write_reference(root: Path, lesson: Lesson, track: str) -> str:
-    """Run the task once more on its own, as `course run` does, and keep its record as the course's reference."""
+def _write_references(root: Path, lesson: Lesson) -> list[str]:
+    """Run the task in all tracks, one after the other, and keep the records as the course's reference.
+
+    All of them, also when one track changed: seconds of different runs must not be compared.
+    """
+    import tempfile
+
     from course_lib.record import save
-    from course_lib.run import run_track
+    from course_lib.run import run_lesson
 
-    path = save(run_track(lesson, track).with_(origin="reference"), root / "solutions" / lesson.name / "records")
-    return path.relative_to(root).as_posix()
+    with tempfile.TemporaryDirectory() as folder:
+        runs = run_lesson(lesson.name, folder=Path(folder))
+    if failed := [run for run in runs if run.state == "failed"]:
+        raise CourseError(
+            f"The task failed in the {failed[0].track} track.\n{failed[0].reason}", action="Mend its cells."
+        )
+    records = [run.record.with_(origin="reference") for run in runs if run.record is not None]
+    paths = [save(record, root / "solutions" / lesson.name / "records") for record in records]
+    return [path.relative_to(root).as_posix() for path in paths]

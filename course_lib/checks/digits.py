@@ -68,7 +68,7 @@ def _split_of(answer: Function, groups: Array, n_validation: int, seed: int) -> 
     hints=(
         "The predicted class of a row is the column of its largest logit.",
         "Compare two arrays of the same shape, (n,) with (n,); the mean of the comparison is the share that is right.",
-        "`logits.argmax(axis=1)` has shape (n,); with `keepdims=True` it is (n, 1), and against (n,) that gives (n, n).",
+        "`logits.argmax(axis=1)` has shape (n,); with `keepdims=True` it is (n, 1), and with (n,) that gives (n, n).",
     ),
 )
 def accuracy(answer: Function, rng: np.random.Generator, track: str) -> None:
