@@ -110,9 +110,9 @@ def _run_all(
         notes.append(f"{culprit}: {failures[culprit]}; the other answers were run again without it.")
     if ran.stopped:
         notes.append("Two cells took too long; the cells after them were not run.")
-    for number, error in sorted(ran.errors.items(), reverse=True):
+    for number, error in sorted(ran.errors.items()):
         if exercise := _exercise_at(filled, number):
-            failures[exercise] = failures.get(exercise, error)
+            failures.setdefault(exercise, error)
     for culprit in failures.keys() - answers.keys():
         verdicts.pop(culprit, None)
     return verdicts, failures, tuple(notes)

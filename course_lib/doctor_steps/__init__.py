@@ -35,9 +35,10 @@ class Stepped:
     device: str
 
     def max_difference(self, other: Stepped) -> float:
-        """The largest absolute difference between two results, in loss, weight or bias."""
+        """The largest absolute difference between two results, in loss, weight or bias; NaN when anything is."""
         pairs = ((self.loss, other.loss), (self.weight, other.weight), (self.bias, other.bias))
-        return max(float(np.max(np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64)))) for a, b in pairs)
+        # Python's max would let a NaN pass, depending on where it stands.
+        return float(np.max([np.max(np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64))) for a, b in pairs]))
 
 
 def start() -> Start:
