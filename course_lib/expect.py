@@ -43,9 +43,7 @@ def expect_unchanged(reply: Reply, names: Sequence[str]) -> None:
 
 def expect_array(value: Any, name: str, shape: tuple[int, ...], *, kind: str = "f") -> Array:
     """Return `value` as an array of `shape` whose dtype is of `kind` ("f" floats, "i" whole numbers); all finite."""
-    array = np.asarray(value) if isinstance(value, (int, float, np.generic, np.ndarray, tuple)) else None
-    if isinstance(value, tuple) and array is not None and array.dtype == object:
-        array = None
+    array = _as_array(value)
     words = {"f": "floating-point", "i": "whole-number"}[kind]
     wanted = f"a single {words} number" if shape == () else f"{shape} {words}"
     expect(array is not None, f"`{name}` should be {wanted}; received {describe(value)}.")
@@ -60,6 +58,17 @@ def expect_array(value: Any, name: str, shape: tuple[int, ...], *, kind: str = "
         bad = int((~np.isfinite(array)).sum())
         expect(not bad, f"`{name}` should be finite; {bad} of its {array.size} values are NaN or infinite.")
     return array
+
+
+def _as_array(value: Any) -> Array | None:
+    """`value` as an array of numbers, or None when it is something else or ragged."""
+    if not isinstance(value, (int, float, np.generic, np.ndarray, tuple)):
+        return None
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return None
+    return None if array.dtype == object else array
 
 
 def expect_close(value: Any, want: ArrayLike, name: str, *, tolerance: float, where: str = "") -> None:
@@ -81,7 +90,7 @@ def expect_close(value: Any, want: ArrayLike, name: str, *, tolerance: float, wh
 
 def expect_indices(value: Any, name: str, n: int) -> Array:
     """`value` must be a one-dimensional array of distinct row numbers in 0…n-1."""
-    array = np.asarray(value) if isinstance(value, (np.ndarray, tuple)) else None
+    array = _as_array(value) if isinstance(value, (np.ndarray, tuple)) else None
     ok = array is not None and array.ndim == 1 and (np.issubdtype(array.dtype, np.integer) or array.size == 0)
     expect(ok, f"`{name}` should be a one-dimensional array of row numbers; received {describe(value)}.")
     assert array is not None

@@ -115,21 +115,21 @@ def _foreign(found: Exercise, session: Session, source: str | None, history: Seq
 def _remember(verdict: Verdict, found: Exercise, source: str | None) -> Verdict:
     """Write the verdict to the learner's progress and add the hint that is due; never stop a check from being shown."""
     track = "numpy" if found.core else verdict.track
-    progress = Progress.load()
-    if verdict.reason == "unanswered":
-        if found.core and progress.passed_anywhere(found.id):
-            verdict = verdict.with_hint(
-                f"You solved it in another track; your answer was:\n{progress.answer_source(found.id)}"
-            )
-    else:
-        try:
+    try:
+        progress = Progress.load()
+        if verdict.reason != "unanswered":
             progress.record_attempt(
                 found.id, track, passed=verdict.passed, mark=verdict.mark, max_mark=verdict.max_mark, source=source
             )
-        except CourseError as error:
-            print(f"(Your progress was not saved: {error})")
-        if not verdict.passed and verdict.reason != "foreign name":
-            verdict = verdict.with_hint(find_check(found.id).hint(progress.attempts(found.id, track), verdict.track))
+    except CourseError as error:
+        print(f"(Your progress was not saved: {error})")
+        progress = Progress()
+    if verdict.reason in ("wrong", "error"):
+        verdict = verdict.with_hint(
+            find_check(found.id).hint(max(1, progress.attempts(found.id, track)), verdict.track)
+        )
+    if verdict.reason == "unanswered" and found.core and (answer := progress.answer_source(found.id)):
+        verdict = verdict.with_hint(f"You solved it in another track; your answer was:\n{answer}")
     if path := os.environ.get("COURSE_VERDICTS"):
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(verdict.to_dict()) + "\n")

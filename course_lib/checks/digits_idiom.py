@@ -145,6 +145,23 @@ def repair(answer: Step, rng: np.random.Generator, track: str) -> None:
 )
 def train(answer: Loop, rng: np.random.Generator, track: str) -> None:
     """One loss per batch, and the final parameters, equal to the reference's."""
+    _drive_loop(answer, rng)
+
+
+@exercise_check(
+    "digits/repair_learner",
+    hints=(
+        "Train on a few batches and compare the recorded losses with plain SGD's: from which step on do they differ?",
+        "There is one fault, and the code around it is right. What does this framework do unless it is told otherwise?",
+        "Look up each argument of the faulty line, and the value it has when it is left out.",
+    ),
+)
+def repair_learner(answer: Loop, rng: np.random.Generator, track: str) -> None:
+    """The repaired loop's losses and parameters equal plain SGD's."""
+    _drive_loop(answer, rng)
+
+
+def _drive_loop(answer: Loop, rng: np.random.Generator) -> None:
     parameters, batches = reference.probe(rng, n_batches=int(rng.integers(4, 8)))
     learning_rate = float(rng.uniform(0.1, 0.4))
     losses, want = reference.train(parameters, batches, learning_rate)
