@@ -60,6 +60,12 @@ def next_question(answers: Mapping[str, str]) -> Question | None:
     return place if isinstance(place, Question) else None
 
 
+def way(answers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The steps taken so far, as (question's text, chosen option's text). Raises BadInput as `next_question` does."""
+    steps, _ = _walk(answers)
+    return tuple((question.text, option.text) for question, option in steps)
+
+
 def follow(answers: Mapping[str, str]) -> Recommendation:
     """What the articles recommend to someone who answers like this.
 
@@ -79,7 +85,7 @@ def follow(answers: Mapping[str, str]) -> Recommendation:
             f"`answers` should hold the questions on one way ({', '.join(reached)}); received {strays[0]!r} too.",
             action=f"Take {strays[0]!r} out: this way does not pass it.",
         )
-    return Recommendation(place, tuple((question.text, option.text) for question, option in steps))
+    return Recommendation(place, way(answers))
 
 
 def seal(

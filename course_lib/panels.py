@@ -106,11 +106,15 @@ class TreePanel:
     def changed(self) -> None:
         """Called after every change; a view overrides it."""
 
-    def __repr__(self) -> str:
+    def heading(self) -> str:
+        """What has been answered so far, and the present question; at the end, what the articles answer."""
         question = self.question
         if question is None:
-            lines = [str(self.recommendation())]
-        else:
-            options = [f"  {option.key:<10} {option.text}" for option in question.options]
-            lines = [f"Question {len(self.answers) + 1}. {question.text}", f"({question.why})", *options]
+            return str(self.recommendation())
+        lines = [f"  {asked} {chosen}." for asked, chosen in choose.way(self.answers)]
+        return "\n".join([*lines, f"Question {len(self.answers) + 1}. {question.text}", f"({question.why})"])
+
+    def __repr__(self) -> str:
+        options = self.question.options if self.question is not None else ()
+        lines = [self.heading(), *(f"  {option.key:<10} {option.text}" for option in options)]
         return "\n".join(lines + ([self.status] if self.status else []))

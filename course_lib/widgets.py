@@ -1,7 +1,8 @@
 """Buttons on top of the plain panels. The only module that imports ipywidgets, and only where it is wanted.
 
 With COURSE_WIDGETS=0, or without ipywidgets, each function returns the plain panel: it has the same methods and
-attributes and shows itself as text. Only controls are used that ipywidgets 7.7.1 (Colab) and 8.1 share.
+attributes and shows itself as text. Only controls are used that ipywidgets 7.7.1 (Colab) and 8.1 share, and of these
+only buttons and a text field: JupyterLab keeps the arrow keys to itself, and lists and radio buttons then need a mouse.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+from course_lib import choose
 from course_lib.drawing import Pad, Picture, describe
 from course_lib.errors import CourseError
 from course_lib.hardware import detect
@@ -67,16 +69,16 @@ class PadView(_View, Pad):
 
         self._busy = False
         self._cells = [[self._cell(w, row, column) for column in range(size)] for row in range(size)]
-        layout = w.Layout(width="19em", height="13em")
+        layout = w.Layout(width="24em", height="11em")
         # Taken over when the field is left: at each key the cursor would jump to the end.
         self._rows = w.Textarea(description="As text", continuous_update=False, layout=layout)
         self._rows.observe(lambda change: self._typed(change["new"]), "value")
         read = _button(w, "Read", "Have the drawing read", self.read, self._say)
         clear = _button(w, "Clear", "Take all ink away", self.clear, self._say)
-        self._echo, self._status = w.HTML(), w.HTML()
-        panel = w.VBox([self._rows, w.HBox([read, clear]), self._status])
+        self._status = w.HTML()
+        panel = w.VBox([self._rows, w.HBox([read, clear]), self._status], layout=w.Layout(width="25em"))
         grid = w.VBox([w.HBox(row) for row in self._cells])
-        self.box = w.HBox([panel, grid, self._echo], layout=w.Layout(flex_flow="row wrap"))
+        self.box = w.HBox([panel, grid], layout=w.Layout(flex_flow="row wrap"))
         self.changed()
 
     def _cell(self, w: Any, row: int, column: int) -> Any:
@@ -110,68 +112,72 @@ class PadView(_View, Pad):
             self._rows.value = self.text
         finally:
             self._busy = False
-        words = describe(self._picture)
-        self._echo.value = _preformatted(self.text, f"The drawing. {words}")
-        self._say(f"{words} {self.reading}")
+        self._say(f"{describe(self._picture)} {self.reading}")
 
     def _say(self, text: str) -> None:
         self._status.value = _spoken(text)
 
 
 class DeviceView(_View, DevicePanel):
-    """The chooser as a drop-down list below the report."""
+    """The chooser as one button for each device, below the report."""
 
     def __init__(self, machine: Machine, device: str = "auto") -> None:
         DevicePanel.__init__(self, machine, device)
         import ipywidgets as w
 
-        options = [(self.option_text(name), name) for name in DEVICES]
-        self._list = w.Dropdown(description="Device", options=options, value=self.device, layout=_wide(w))
-        self._list.observe(lambda change: self._selected(change["new"]), "value")
-        self._status = w.HTML(_spoken(self.status))
-        self.box = w.VBox([w.HTML(_preformatted(machine.report(), "")), self._list, self._status])
+        self._buttons = {name: self._device_button(w, name) for name in DEVICES}
+        self._status = w.HTML()
+        report = w.HTML(_preformatted(machine.report()))
+        self.box = w.VBox([report, w.HBox(list(self._buttons.values())), self._status])
+        self.changed()
 
-    def _selected(self, device: str) -> None:
-        if device != self.device:
-            self.select(device)
+    def _device_button(self, w: Any, name: str) -> Any:
+        return _button(w, name, self.option_text(name), lambda: self.select(name), self._say)
 
     def changed(self) -> None:
-        self._status.value = _spoken(f"DEVICE is {self.device!r}. {self.status}")
-        self._list.value = self.device
+        for name, button in self._buttons.items():
+            chosen = name == self.device
+            button.description = f"{name} (chosen)" if chosen else name
+            button.button_style = "primary" if chosen else ""
+        self._say(f"DEVICE is {self.device!r}. {self.status}")
+
+    def _say(self, text: str) -> None:
+        self._status.value = _spoken(text)
 
 
 class TreeView(_View, TreePanel):
-    """The tree as radio buttons, with Next and Back; sealing is a cell of its own: nobody does it by accident."""
+    """The tree as a button for each answer. Sealing is a cell of its own: nobody does it by accident."""
 
     def __init__(self) -> None:
         TreePanel.__init__(self)
         import ipywidgets as w
 
         self._question, self._status = w.HTML(), w.HTML()
-        self._options = w.RadioButtons(description="Answer", options=[], layout=_wide(w))
-        self._next = _button(w, "Next", "Go on with this answer", self._go_on, self._say)
+        most = max(len(question.options) for question in choose.questions())
+        # The same buttons serve every question, so the keyboard stays where it is.
+        self._options = [self._option_button(w, place) for place in range(most)]
         self._back = _button(w, "Back", "Take the last answer back", self.back, self._say)
-        self.box = w.VBox([self._question, self._options, w.HBox([self._next, self._back]), self._status])
+        self.box = w.VBox([self._question, *self._options, self._back, self._status])
         self.changed()
 
-    def _go_on(self) -> None:
-        if self._options.value is None:
-            self._say("Choose an answer first.")
-        else:
-            self.answer(self._options.value)
+    def _option_button(self, w: Any, place: int) -> Any:
+        button = _button(w, "Answer", "", lambda: self._pressed(place), self._say)
+        button.layout = w.Layout(width="30em")
+        return button
+
+    def _pressed(self, place: int) -> None:
+        question = self.question
+        if question is not None and place < len(question.options):
+            self.answer(question.options[place].key)
 
     def changed(self) -> None:
         question = self.question
-        if question is None:
-            self._question.value = _preformatted(str(self.recommendation()), "")
-            self._options.options = []
-        else:
-            title = f"<b>Question {len(self.answers) + 1}. {html.escape(question.text)}</b>"
-            self._question.value = f"<p>{title}<br>{html.escape(question.why)}</p>"
-            self._options.options = [(option.text, option.key) for option in question.options]
-            self._options.index = None
-        self._next.disabled = question is None
+        options = question.options if question is not None else ()
+        for place, button in enumerate(self._options):
+            button.description = options[place].text if place < len(options) else "(no answer)"
+            button.layout.display = None if place < len(options) else "none"
         self._back.disabled = not self.answers
+        self._question.value = _preformatted(self.heading())
         self._say(self.status)
 
     def _say(self, text: str) -> None:
@@ -193,13 +199,8 @@ def _button(w: Any, word: str, tooltip: str, do: Callable[[], Any], say: Callabl
     return button
 
 
-def _wide(w: Any) -> Any:
-    return w.Layout(width="max-content", min_width="24em")
-
-
-def _preformatted(text: str, label: str) -> str:
-    role = f' role="img" aria-label="{html.escape(label)}"' if label else ""
-    return f'<pre{role} style="line-height: 1.2; margin: 0 1em">{html.escape(text)}</pre>'
+def _preformatted(text: str) -> str:
+    return f'<pre style="line-height: 1.2; margin: 0 1em">{html.escape(text)}</pre>'
 
 
 def _spoken(text: str) -> str:

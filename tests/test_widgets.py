@@ -122,14 +122,15 @@ def test_the_report_comes_before_the_choice(face: str, gpu_machine: Machine) -> 
     assert repr(panel).startswith("This machine")
     if face == "buttons":
         kinds = [type(c).__name__ for c in controls(panel)]
-        assert kinds == ["HTML", "Dropdown", "HTML"]
+        assert kinds == ["HTML", "Button", "Button", "Button", "Button", "HTML"]
         assert "NVIDIA card" in controls(panel)[0].value
 
 
 def test_choosing_writes_the_plain_value(face: str, gpu_machine: Machine) -> None:
     panel = widgets.hardware_chooser("auto", gpu_machine)
     if face == "buttons":
-        named(panel, "Device").value = "cpu"
+        named(panel, "cpu").click()
+        assert named(panel, "cpu (chosen)").button_style
         assert "DEVICE is &#x27;cpu&#x27;" in shown(panel)
     else:
         panel.select("cpu")
@@ -140,8 +141,8 @@ def test_choosing_writes_the_plain_value(face: str, gpu_machine: Machine) -> Non
 def test_choosing_what_is_not_there_changes_nothing_and_explains(face: str, gpu_machine: Machine) -> None:
     panel = widgets.hardware_chooser("gpu", gpu_machine)
     if face == "buttons":
-        named(panel, "Device").value = "tpu"
-        assert named(panel, "Device").value == "gpu"
+        named(panel, "tpu").click()
+        assert named(panel, "gpu (chosen)")
         assert "asks for a TPU" in shown(panel)
     else:
         assert "asks for a TPU" in panel.select("tpu")
@@ -173,20 +174,29 @@ def test_the_tree_is_walked_and_sealed() -> None:
 
 def test_the_tree_by_its_buttons() -> None:
     tree = widgets.decision_tree()
-    answer, forward = named(tree, "Answer"), named(tree, "Next")
-    forward.click()
-    assert "Choose an answer first." in shown(tree)
     assert named(tree, "Back").disabled
-    answer.value = "cards"
-    forward.click()
+    named(tree, "On 4 to 16 cards").click()
+    assert tree.answers == {"hardware": "cards"}
+    assert "Question 2. Is there TensorFlow code already?" in shown(tree)
+    assert "Where will you train? On 4 to 16 cards." in shown(tree)
+    assert [c.layout.display for c in controls(tree) if c.description == "(no answer)"] == ["none"] * 3
     named(tree, "Back").click()
     assert tree.answers == {}
-    for key in PI:
-        assert answer.value is None
-        answer.value = key
-        forward.click()
-    assert "TensorFlow Lite" in shown(tree)
-    assert forward.disabled
+    for text in (
+        "On my own computer, without an NVIDIA card",
+        "For something that people will use",
+        "On a Raspberry Pi",
+    ):
+        next(c for c in controls(tree) if c.description.startswith(text)).click()
+    assert "The articles answer: TensorFlow Lite." in shown(tree)
+    named(tree, "(no answer)").click()
+    assert tree.complete
+
+
+def test_only_controls_that_the_keyboard_reaches_in_jupyterlab(gpu_machine: Machine) -> None:
+    panels = (widgets.drawing_pad(str), widgets.hardware_chooser("auto", gpu_machine), widgets.decision_tree())
+    kinds = {type(control).__name__ for panel in panels for control in controls(panel)}
+    assert kinds == {"Button", "HTML", "Textarea", "ToggleButton"}
 
 
 @pytest.mark.usefixtures("face")
