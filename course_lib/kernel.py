@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import tempfile
@@ -15,6 +16,8 @@ from course_lib.frameworks import install_command
 
 # One endless cell is somebody's mistake; after the second there is no point in waiting for the rest.
 MOST_TIMEOUTS = 2
+# Between choosing its ports and taking them, another kernel may take one.
+STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,10 @@ class KernelRun:
     stopped: bool = False
 
 
+class NotStarted(CheckCrashed):
+    """The kernel ended before it answered for the first time."""
+
+
 def run_notebook(
     notebook: Mapping[str, Any],
     environ: Mapping[str, str],
@@ -40,12 +47,12 @@ def run_notebook(
     """Run every code cell; a failing one does not stop the rest. The working folder is a temporary one.
 
     `notebook` is the JSON document of a notebook. Raises FrameworkMissing when nbclient or ipykernel is not installed,
-    CheckCrashed when no kernel could be started.
+    NotStarted when no kernel could be started.
     """
     try:
         import ipykernel  # noqa: F401
+        import nbclient  # noqa: F401
         import nbformat
-        from nbclient import NotebookClient
     except ImportError as error:
         raise FrameworkMissing(
             f"Running a notebook needs {error.name}, which is not installed.",
@@ -53,22 +60,20 @@ def run_notebook(
         ) from error
 
     node = nbformat.reads(json.dumps(notebook), as_version=4)  # type: ignore[no-untyped-call]
+    for _ in range(STARTS - 1):
+        with contextlib.suppress(NotStarted):
+            return _start_and_run(node, environ, timeout_seconds, on_cell)
+    return _start_and_run(node, environ, timeout_seconds, on_cell)
+
+
+def _start_and_run(
+    node: Any, environ: Mapping[str, str], timeout_seconds: int, on_cell: Callable[[int], None]
+) -> KernelRun:
+    started = False
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as said:
-        client = NotebookClient(
-            node,
-            km=_own_python(),
-            timeout=timeout_seconds,
-            interrupt_on_timeout=True,
-            error_on_timeout={"ename": "Timeout", "evalue": "", "traceback": []},
-            allow_errors=True,
-            record_timing=False,
-            store_widget_state=False,
-            resources={"metadata": {"path": folder}},
-        )
-        client.log.setLevel(logging.CRITICAL)
+        client = _client(node, folder, timeout_seconds)
         # Startup files of the learner's own IPython are no part of the notebook.
         options = {"env": {**environ, "IPYTHONDIR": folder}, "stdout": said, "stderr": said}
-        started = False
         try:
             with client.setup_kernel(cleanup_kc=True, **options):
                 started = True
@@ -78,9 +83,27 @@ def run_notebook(
                 raise
             said.seek(0)
             last = said.read().decode("utf-8", errors="replace").strip().splitlines()[-8:]
-            raise CheckCrashed(
+            raise NotStarted(
                 "No kernel could be started: " + " ".join(last or [str(error)]), action="See: course doctor"
             ) from error
+
+
+def _client(node: Any, folder: str, timeout_seconds: int) -> Any:
+    from nbclient import NotebookClient
+
+    client = NotebookClient(
+        node,
+        km=_own_python(),
+        timeout=timeout_seconds,
+        interrupt_on_timeout=True,
+        error_on_timeout={"ename": "Timeout", "evalue": "", "traceback": []},
+        allow_errors=True,
+        record_timing=False,
+        store_widget_state=False,
+        resources={"metadata": {"path": folder}},
+    )
+    client.log.setLevel(logging.CRITICAL)
+    return client
 
 
 def _run_cells(client: Any, node: Any, timeout_seconds: int, on_cell: Callable[[int], None]) -> KernelRun:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from course_lib.errors import CheckCrashed
-from course_lib.kernel import run_notebook
+from course_lib import kernel
+from course_lib.kernel import NotStarted, run_notebook
 
 
 def notebook(*sources: str) -> dict[str, Any]:
@@ -51,6 +51,20 @@ def test_a_crash_is_placed(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_does_not_start_is_a_teaching_error() -> None:
-    with pytest.raises(CheckCrashed, match="No kernel could be started") as caught:
-        run_notebook(notebook("1"), {**os.environ, "PYTHONHOME": "/nowhere"}, timeout_seconds=5)
+    with pytest.raises(NotStarted, match="No kernel could be started") as caught:
+        run_notebook(notebook("1"), {**os.environ, "PYTHONHOME": "/nowhere"}, timeout_seconds=60)
     assert "encodings" in caught.value.message
+
+
+def test_a_kernel_that_lost_a_port_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, starts = kernel._start_and_run, list[int]()
+
+    def lose_the_first(*arguments: Any) -> kernel.KernelRun:
+        starts.append(1)
+        if len(starts) == 1:
+            raise NotStarted("Address already in use")
+        return real(*arguments)
+
+    monkeypatch.setattr(kernel, "_start_and_run", lose_the_first)
+    assert run_notebook(notebook("1 / 0"), os.environ, timeout_seconds=60).errors
+    assert len(starts) == 2
