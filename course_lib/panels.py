@@ -20,8 +20,7 @@ class DevicePanel:
 
     def __init__(self, machine: Machine, device: str = "auto") -> None:
         self.machine = machine
-        self._choice = choose_device(device, machine)
-        self.status = self._choice.explanation
+        self._take(choose_device(device, machine))
 
     @property
     def device(self) -> str:
@@ -36,12 +35,15 @@ class DevicePanel:
     def select(self, device: str) -> str:
         """Choose a device; returns `status`. Raises BadInput for a word that is no device."""
         try:
-            self._choice = choose_device(device, self.machine)
-            self.status = self._choice.explanation
+            self._take(choose_device(device, self.machine))
         except HardwareMismatch as error:
-            self.status = f"{error} The choice stays {self.device!r}."
+            self.status = f"{error} DEVICE stays {self.device!r}."
         self.changed()
         return self.status
+
+    def _take(self, choice: Choice) -> None:
+        self._choice = choice
+        self.status = f"DEVICE is {choice.requested!r}. {choice.explanation}"
 
     def option_text(self, device: str) -> str:
         """The option as it is read: what the word means here, or that it is not there."""
@@ -56,7 +58,7 @@ class DevicePanel:
         """Called after every change; a view overrides it."""
 
     def __repr__(self) -> str:
-        return f"{self.machine.report()}\n  {'Device':<12}{self.device}. {self.status}"
+        return f"{self.machine.report()}\n{self.status}"
 
 
 class TreePanel:

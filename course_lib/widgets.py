@@ -139,7 +139,7 @@ class DeviceView(_View, DevicePanel):
             chosen = name == self.device
             button.description = f"{name} (chosen)" if chosen else name
             button.button_style = "primary" if chosen else ""
-        self._say(f"DEVICE is {self.device!r}. {self.status}")
+        self._say(self.status)
 
     def _say(self, text: str) -> None:
         self._status.value = _spoken(text)

@@ -147,7 +147,7 @@ def test_choosing_what_is_not_there_changes_nothing_and_explains(face: str, gpu_
     else:
         assert "asks for a TPU" in panel.select("tpu")
     assert panel.device == "gpu"
-    assert "The choice stays 'gpu'." in panel.status
+    assert "DEVICE stays 'gpu'." in panel.status
 
 
 @pytest.mark.usefixtures("face")
