@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 _LAZY: dict[str, str] = {
     "begin": "session",
-    "check": "session",
+    "check": "checking",
     "predict": "prediction",
     "measured": "prediction",
     "load_task": "task",

@@ -19,12 +19,16 @@ class Dataset:
     """A data set in memory; the arrays are read-only, so no lesson can change another's data.
 
     `images` is (n, height, width) float32 in 0…1, `labels` is (n,) int64, `class_names` has one word per class.
+    `groups` (n,) int64 numbers the rows that belong together and that no split may tear apart: one form, one writer.
+    `n_train` is where the course cuts: rows before it train, the others validate.
     """
 
     name: str
     images: NDArray[np.float32]
     labels: NDArray[np.int64]
     class_names: tuple[str, ...]
+    groups: NDArray[np.int64]
+    n_train: int
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -71,6 +75,7 @@ def load(name: str) -> Dataset:
         )
     images = np.asarray(bunch.images / 16.0, dtype=np.float32)
     labels = np.asarray(bunch.target, dtype=np.int64)
-    images.flags.writeable = False
-    labels.flags.writeable = False
-    return Dataset(name, images, labels, tuple(str(c) for c in range(10)))
+    groups = np.searchsorted(np.asarray(expected["forms"]), np.arange(len(labels)), side="right").astype(np.int64) - 1
+    for array in (images, labels, groups):
+        array.flags.writeable = False
+    return Dataset(name, images, labels, tuple(expected["classes"]), groups, expected["split"]["train"][1])

@@ -127,12 +127,12 @@ def batch_order(rng: np.random.Generator, n: int, *, n_steps: int, batch_size: i
 def load_task(name: str = "digits", *, n_steps: int = 300, momentum: float = 0.0, seed: int = 0, **sizes: Any) -> Task:
     """The task of lesson 01: digits, 64 inputs, one hidden layer, 10 classes, plain SGD with batches of 64.
 
-    `sizes` may change n_hidden (32), batch_size (64), learning_rate (0.3) and n_train (1438: the last 359 pictures, by
-    other writers, are for validation). Raises NotFound for another name and BadInput for a size that does not exist.
+    The last three of the fourteen forms are for validation. `sizes` may change n_hidden (32), batch_size (64) and
+    learning_rate (0.3). Raises NotFound for another name and BadInput for a size that does not exist.
     """
     if name != "digits":
         raise NotFound(f"There is no task {name!r}; the course has 'digits'.", action='Call load_task("digits").')
-    size = {"n_hidden": 32, "batch_size": 64, "learning_rate": 0.3, "n_train": 1438}
+    size = {"n_hidden": 32, "batch_size": 64, "learning_rate": 0.3}
     if unknown := set(sizes) - set(size):
         raise BadInput(
             f"load_task knows {', '.join(size)}; received {', '.join(unknown)}.", action="Check the spelling."
@@ -140,7 +140,7 @@ def load_task(name: str = "digits", *, n_steps: int = 300, momentum: float = 0.0
     size.update(sizes)
     digits = data.load("digits")
     x = digits.images.reshape(len(digits), -1)
-    n_train = int(size["n_train"])
+    n_train = digits.n_train
     rng = np.random.default_rng(seed)
     initial = initial_parameters(rng, x.shape[1], int(size["n_hidden"]), len(digits.class_names))
     order = batch_order(rng, n_train, n_steps=n_steps, batch_size=int(size["batch_size"]))

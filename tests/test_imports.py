@@ -61,11 +61,11 @@ FLOW = (
     ("errors",),
     ("shipped", "home"),
     ("frameworks", "data", "metrics"),
-    ("task", "lessons"),
+    ("task", "lessons", "session"),
     ("record", "measure"),
     ("verdict", "kinds", "adapters", "checks"),
     ("run", "progress", "hardware"),
-    ("plot", "mark", "session", "widgets"),
+    ("plot", "mark", "checking", "comparison", "widgets"),
     ("cli",),
 )
 DEPTH = {module: depth for depth, row in enumerate(FLOW) for module in row}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib import begin, check, session
+from course_lib import begin, check, checking, session
 from course_lib.errors import BadInput, CheckFailed, NotFound
 from course_lib.progress import Progress
 from tests.answers import digits_numpy as answers
@@ -91,7 +91,7 @@ def test_verdicts_go_to_the_file_that_a_marker_names(tmp_path: Path, monkeypatch
 
 def test_a_core_answer_is_shown_again_in_the_next_track(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = "# exercise: digits/accuracy\ndef accuracy(logits, labels): return 1.0\n"
-    monkeypatch.setattr(session, "_history", lambda: (cell,))
+    monkeypatch.setattr(checking, "_history", lambda: (cell,))
     check("digits/accuracy", answers.accuracy_mean)
     begin("01_digits", "compare")
     begin("01_digits", "numpy")
@@ -103,14 +103,14 @@ def test_a_core_answer_is_shown_again_in_the_next_track(monkeypatch: pytest.Monk
         check("digits/accuracy", hole)
 
 
-ANSWER = "# exercise: digits/accuracy\ndef accuracy(logits, labels):\n    return mean_of(np.argmax(logits, 1) == labels)\n"
+ANSWER = "# exercise: digits/accuracy\ndef accuracy(z, labels):\n    return mean_of(np.argmax(z, 1) == labels)\n"
 
 
 @pytest.mark.parametrize(
     "helper", ["def mean_of(x): return float(x.mean())", "from statistics import mean as mean_of", "mean_of = max"]
 )
 def test_a_name_from_another_cell_of_the_learners_is_refused(monkeypatch: pytest.MonkeyPatch, helper: str) -> None:
-    monkeypatch.setattr(session, "_history", lambda: ("import numpy as np", helper, ANSWER))
+    monkeypatch.setattr(checking, "_history", lambda: ("import numpy as np", helper, ANSWER))
     with pytest.raises(CheckFailed, match="`mean_of`") as failure:
         check("digits/accuracy", answers.accuracy_mean)
     assert "move the definition into the answer cell" in str(failure.value)
@@ -119,7 +119,7 @@ def test_a_name_from_another_cell_of_the_learners_is_refused(monkeypatch: pytest
 def test_a_name_of_the_courses_own_or_of_an_answer_cell_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
     own = "# exercise: digits/accuracy\ndef accuracy(logits, labels):\n    task; forward\n    return 0.0\n"
     cells = ("import numpy as np", 'task = load_task("digits")', "# exercise: digits/model\ndef forward(): pass", own)
-    monkeypatch.setattr(session, "_history", lambda: cells)
+    monkeypatch.setattr(checking, "_history", lambda: cells)
     assert check("digits/accuracy", answers.accuracy_mean).passed
 
 

@@ -13,21 +13,15 @@ from course_lib.metrics import forward
 from course_lib.task import batch_order, initial_parameters
 
 Array = NDArray[Any]
-N_WRITERS = 13
 N_BATCHES = 60
 BATCH_SIZE = 64
 
 
-def writer_groups(n: int) -> Array:
-    """A group number 0…12 per row: the file lists 13 writers one after the other, about n / 13 pictures each."""
-    return np.arange(n) * N_WRITERS // n
-
-
 def fresh_data(rng: np.random.Generator) -> tuple[list[tuple[Array, Array]], Array, Array]:
-    """60 training batches of 64 from ten writers, and the pictures and labels of the three others."""
+    """60 training batches of 64 from eleven forms, and the pictures and labels of the three others."""
     digits = data.load("digits")
     x = digits.images.reshape(len(digits), -1)
-    held_out = np.isin(writer_groups(len(digits)), rng.choice(N_WRITERS, 3, replace=False))
+    held_out = np.isin(digits.groups, rng.choice(np.unique(digits.groups), 3, replace=False))
     x_train, y_train = x[~held_out], digits.labels[~held_out]
     order = batch_order(rng, len(y_train), n_steps=N_BATCHES, batch_size=BATCH_SIZE)
     return [(x_train[rows], y_train[rows]) for rows in order], x[held_out], digits.labels[held_out]

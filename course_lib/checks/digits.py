@@ -37,7 +37,7 @@ def split(answer: Function, rng: np.random.Generator, track: str) -> None:
         both = inside & set(groups[train].tolist())
         expect(
             not both,
-            f"group {min(both, default=0)} has rows on both sides: the model would be tested on writers it has seen.",
+            f"group {min(both, default=0)} has rows on both sides: the model would be tested on hands it has seen.",
         )
         missing = len(groups) - len(train) - len(validation)
         side = "left out" if missing > 0 else "on both"
