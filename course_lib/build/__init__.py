@@ -10,6 +10,7 @@ from pathlib import Path
 from course_lib import lessons as registry
 from course_lib.build.execute import execute
 from course_lib.build.notebook import Notebook, make_notebook, to_text, without_outputs
+from course_lib.colab import with_matrix
 from course_lib.errors import CourseError, NotFound
 from course_lib.home import write_text_atomically
 from course_lib.lessons import COMPARE, Lesson
@@ -48,7 +49,21 @@ def build_lessons(
             if track == COMPARE and any(name in report.executed for name in _task_solutions(lesson)):
                 report.written += _write_references(root, lesson)
             _build_solution(root, lesson, track, check, force, report)
+    _build_readme(root, check, report)
     return report
+
+
+def _build_readme(root: Path, check: bool, report: BuildReport) -> None:
+    """The README's table of lessons and tracks is built too, so that no link in it is typed."""
+    path = root / "README.md"
+    text = path.read_text(encoding="utf-8")
+    if (current := with_matrix(text)) == text:
+        return
+    if check:
+        report.stale.append(path.name)
+        return
+    write_text_atomically(path, current)
+    report.written.append(path.name)
 
 
 def _build_learner(root: Path, lesson: Lesson, track: str, check: bool, report: BuildReport) -> None:
