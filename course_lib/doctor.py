@@ -16,7 +16,7 @@ from typing import Any, Literal
 from course_lib import hardware
 from course_lib.doctor_steps import Stepped, start
 from course_lib.errors import CannotSave, FrameworkBroken, FrameworkMissing
-from course_lib.frameworks import TABLE, TRACKS, environment, install_command, repair, status
+from course_lib.frameworks import TABLE, TRACKS, environment, install_command, keras_backend, repair, status
 from course_lib.home import home, home_path, write_text_atomically
 from course_lib.process import Ended, run_python
 
@@ -76,7 +76,9 @@ class Diagnosis:
     def next_steps(self) -> list[str]:
         """What to do next, most urgent first, as sentences; the last one is always a way to go on."""
         steps = [self.home_problem] if self.home_problem else []
-        steps += [f"{TABLE[f.track].title} is broken. {f.action}" for f in self.frameworks if f.health == "broken"]
+        steps += [
+            f"{TABLE[f.track].title} is broken. {self._repair(f)}" for f in self.frameworks if f.health == "broken"
+        ]
         if absent := [name for name, version in self.lab.items() if version is None]:
             steps.append(f"For notebooks, {', '.join(absent)} must be installed: {install_command('lab')}")
         missing = [f for f in self.frameworks if f.health == "missing"]
@@ -91,6 +93,13 @@ class Diagnosis:
         elif works:
             steps.append("Start with: course lab. 00_start and the NumPy track need no framework.")
         return steps
+
+    def _repair(self, broken: FrameworkHealth) -> str:
+        """What to do about a broken framework: first mend the one that it is built on, if that is broken too."""
+        below = {"fastai": "torch", "keras": keras_backend()}.get(broken.track)
+        if any(each.track == below and each.health == "broken" for each in self.frameworks):
+            return f"It runs on {TABLE[str(below)].title}: mend that first, then see again."
+        return broken.action
 
     def to_dict(self) -> dict[str, Any]:
         """The diagnosis as JSON values."""

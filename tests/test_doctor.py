@@ -154,6 +154,15 @@ def test_next_steps_are_sentences_and_end_in_a_way_to_go_on() -> None:
     assert "course lab" in _diagnosis(NUMPY, MISSING).next_steps()[-1]
 
 
+def test_a_framework_on_a_broken_one_waits_for_it() -> None:
+    broken = replace(BROKEN, track="torch"), replace(BROKEN, track="fastai")
+    steps = _diagnosis(NUMPY, *broken).next_steps()
+    assert steps[:2] == [
+        "PyTorch is broken. Install it again.",
+        "fastai is broken. It runs on PyTorch: mend that first, then see again.",
+    ]
+
+
 def test_low_memory_and_a_missing_lab_are_said() -> None:
     found = replace(_diagnosis(NUMPY), lab={"jupyterlab": None}, disk_free_bytes=1)
     found = replace(found, machine=replace(found.machine, memory_free_bytes=1))
