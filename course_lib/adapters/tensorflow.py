@@ -1,0 +1,163 @@
+"""Native answers of the TensorFlow track."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply
+from course_lib.frameworks import tensorflow as framework
+from course_lib.kinds import Handle, Reply, Sent, answering
+
+Array = NDArray[Any]
+NativeStep = Callable[[tf.Tensor, tf.Tensor], Any]
+
+
+@contextmanager
+def quiet_tracing() -> Iterator[None]:
+    """No warnings about frequent tracing: a check traces an answer anew each time, which is no fault of the answer."""
+    logger = tf.get_logger()
+    level = logger.level
+    logger.setLevel("ERROR")
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+class Function(FunctionAnswer):
+    """A function of tensors, seen also by GradientTape and by tf.function."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        super().__init__(answer, framework)
+
+    def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
+        sent = [natively(framework, a) for a in arguments]
+        with answering("asking for its gradient with tf.GradientTape"):
+            with tf.GradientTape() as tape:
+                tape.watch(sent[argnum])
+                result = self._answer(*sent)
+            found = tape.gradient(result, sent[argnum])
+            if found is None:
+                raise RuntimeError("the gradient is None: the tape saw no way from the argument to the result")
+            # A gather hands its gradient back as IndexedSlices.
+            return reply(framework, tf.convert_to_tensor(found))
+
+    def traced(self, *arguments: Sent) -> Reply | None:
+        sent = [natively(framework, a) for a in arguments]
+        with answering("calling it through tf.function"), quiet_tracing():
+            value = tf.function(self._answer)(*sent)
+        return reply(framework, value)
+
+
+class Probe(tf.Module):  # type: ignore[misc]
+    """A right two-layer network of the checker's own, which counts how often its Python code runs."""
+
+    def __init__(self, parameters: Mapping[str, Array]) -> None:
+        super().__init__()
+        self.hidden_weight = tf.Variable(parameters["hidden_weight"])
+        self.hidden_bias = tf.Variable(parameters["hidden_bias"])
+        self.output_weight = tf.Variable(parameters["output_weight"])
+        self.output_bias = tf.Variable(parameters["output_bias"])
+        self.python_runs = 0
+
+    def __call__(self, x: tf.Tensor) -> tf.Tensor:
+        self.python_runs += 1
+        return tf.nn.relu(x @ self.hidden_weight + self.hidden_bias) @ self.output_weight + self.output_bias
+
+
+def probe_step(model: Probe, learning_rate: float) -> NativeStep:
+    """A right step of the checker's own, for answers that are given one."""
+
+    @tf.function  # type: ignore[untyped-decorator]
+    def step(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(x)))
+        for variable, slope in zip(
+            model.trainable_variables, tape.gradient(loss, model.trainable_variables), strict=True
+        ):
+            variable.assign_sub(learning_rate * slope)
+        return loss
+
+    return step  # type: ignore[no-any-return]
+
+
+class Model(Handles):
+    """The answer is a tf.Module class, built by (n_inputs, n_hidden, n_classes), with variables under neutral names."""
+
+    def __init__(self, answer: Callable[..., tf.Module]) -> None:
+        super().__init__()
+        self._answer = answer
+        self.tolerance = framework.tolerance()
+
+    def build(self, **sizes: int) -> Handle:
+        with answering(f"building the model with {sizes}"):
+            model = self._answer(**sizes)
+            if not isinstance(model, tf.Module):
+                raise TypeError(f"the model should be a tf.Module; it is a {type(model).__name__}")
+        return self.new(model)
+
+    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
+        return {name: value.shape for name, value in framework.parameters_out(self[handle]).items()}
+
+    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
+        framework.parameters_in(self[handle], parameters)
+
+    def read(self, handle: Handle) -> dict[str, Array]:
+        return framework.parameters_out(self[handle])
+
+    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        with answering(f"calling the model on x of shape {x.shape}"), quiet_tracing():
+            return reply(framework, self[handle](framework.from_numpy(x)))
+
+
+class Step(Handles):
+    """The answer is `make_step(model, optimizer)`, which returns the compiled `step(x, y) -> loss`."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        super().__init__()
+        self._answer = answer
+        self.tolerance = framework.tolerance()
+
+    def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
+        model = Probe(parameters)
+        with answering("making a step of a model and an optimizer"):
+            step = self._answer(model, tf.keras.optimizers.SGD(learning_rate))
+            if not callable(step):
+                raise TypeError(f"it should return the function step(x, y); it returned a {type(step).__name__}")
+        return self.new((model, step))
+
+    def step(self, handle: Handle, x: Array, y: Array) -> Reply:
+        _, step = self[handle]
+        with answering(f"taking a step on x of shape {x.shape}"), quiet_tracing():
+            return reply(framework, step(framework.from_numpy(x), framework.from_numpy(y)))
+
+    def read(self, handle: Handle) -> dict[str, Array]:
+        return framework.parameters_out(self[handle][0])
+
+    def retraces(self, handle: Handle) -> int | None:
+        runs: int = self[handle][0].python_runs
+        return runs
+
+
+class Loop:
+    """The answer is `train(step, batches) -> losses`, a list of plain numbers; the step is a probe."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        self._answer = answer
+        self.tolerance = framework.tolerance()
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
+    ) -> tuple[Reply, dict[str, Array]]:
+        model = Probe(parameters)
+        with answering(f"training on {len(batches)} batches"), quiet_tracing():
+            losses = self._answer(probe_step(model, learning_rate), natively(framework, list(batches)))
+        return reply(framework, losses), {k: plain(framework, v) for k, v in framework.parameters_out(model).items()}
+
+
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}
