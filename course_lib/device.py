@@ -158,7 +158,8 @@ def _not_here(kind: Literal["gpu", "tpu"], machine: Machine) -> HardwareMismatch
     message = f'DEVICE = "{kind}" asks for a {kind.upper()}; this machine has {_inventory(machine)}.'
     if machine.on_colab:
         return HardwareMismatch(f"{message} A notebook cannot switch its own runtime.", action=switch_runtime(kind))
-    return HardwareMismatch(message, action=f'Set DEVICE = "auto", or open the lesson in Colab: {switch_runtime(kind)}')
+    elsewhere = "open the notebook in Colab by the badge below its title"
+    return HardwareMismatch(message, action=f'Set DEVICE = "auto", or {elsewhere}: {switch_runtime(kind)}')
 
 
 def _inventory(machine: Machine) -> str:
