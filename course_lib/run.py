@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import linecache
-import os
 import secrets
 import subprocess
 import sys
@@ -102,15 +101,14 @@ def run_track(lesson: Lesson, track: str, options: TaskOptions | None = None) ->
 
 def run_cells(lesson: str, track: str, cells: list[tuple[str, str]], options: TaskOptions) -> Record:
     """Run these (name, source) cells, which define `train(task)`, in a fresh process and return its record."""
-    from course_lib.frameworks import require
+    from course_lib.frameworks import environment, require
     from course_lib.measure import code_tokens
 
     require(track, try_import=False)
     with tempfile.TemporaryDirectory() as folder:
         order, result = Path(folder, "order.json"), Path(folder, "record.json")
         order.write_text(json.dumps({"lesson": lesson, "track": track, "cells": cells, "options": vars(options)}))
-        # TensorFlow and XLA log their own start-up; what matters of a failure is on stderr all the same.
-        env = {"TF_CPP_MIN_LOG_LEVEL": "2", **os.environ}
+        env = environment(track)
         command = [sys.executable, "-m", "course_lib.run", str(order), str(result)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS, env=env)

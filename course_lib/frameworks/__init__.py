@@ -192,7 +192,12 @@ def environment(track: str) -> dict[str, str]:
     values = dict(os.environ)
     if track == "keras":
         values["KERAS_BACKEND"] = keras_backend()
+    if track == "tensorflow":
+        # tf.keras would otherwise run on the backend that somebody chose for Keras.
+        values["KERAS_BACKEND"] = "tensorflow"
     values.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    # Level 3 does not silence TensorFlow 2.21's notice of its oneDNN kernels.
+    values.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
     return values
 
 
