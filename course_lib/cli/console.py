@@ -56,11 +56,14 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], N
 
     Without `total` it is a spinner that shows the last word.
     """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
     with bar:
         job = bar.add_task(title, total=total)
 
