@@ -89,6 +89,8 @@ def confirm(track_devices: Sequence[str], machine: Machine, choice: Choice, *, t
     the framework does not have the chosen device (it fell back to the CPU), or still has an accelerator after "cpu" was
     asked for, and BadInput when no name tells what kind of device it is.
     """
+    if track == "numpy":
+        return "NumPy always computes on the CPU."
     kinds = {kind for name in track_devices for kind in _kinds(name)}
     listed = ", ".join(track_devices) or "no device at all"
     if not kinds:
@@ -102,7 +104,7 @@ def confirm(track_devices: Sequence[str], machine: Machine, choice: Choice, *, t
         return f"{track} has no path to {chip}: PyTorch does, and fastai with it. Training runs on the CPU."
     if choice.device != "cpu" and choice.device not in kinds:
         raise HardwareMismatch(
-            f"This machine has a {chip}, and the course chose it; {track} fell back to {listed}.",
+            f"This machine has an accelerator, {chip}, and it was chosen; {track} fell back to {listed}.",
             action=_repair(choice.device, track, machine),
         )
     # No variable hides Apple's GPU, so seeing it says nothing about where the training runs.

@@ -205,6 +205,11 @@ def test_a_gpu_that_fell_back_to_the_cpu_is_loud(tmp_path: Path) -> None:
         confirm(["cpu"], machine, choose_device("auto", machine), track="torch")
 
 
+def test_numpy_knows_the_cpu_only_and_nothing_is_wrong_about_that(tmp_path: Path) -> None:
+    machine = look(tree(tmp_path, V5E))
+    assert "always" in confirm(["cpu"], machine, choose_device("auto", machine), track="numpy")
+
+
 def test_a_choice_made_after_the_import_is_noticed(tmp_path: Path) -> None:
     machine = look(tree(tmp_path, nodes=("dev/nvidia0",)))
     with pytest.raises(HardwareMismatch, match="Restart the kernel"):
