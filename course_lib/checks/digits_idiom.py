@@ -112,7 +112,22 @@ _STEP_HINTS = (
 )
 
 
-@exercise_check("digits/step", hints=_STEP_HINTS)
+@exercise_check(
+    "digits/step",
+    hints=_STEP_HINTS,
+    hints_by_track={
+        "tensorflow": (
+            _STEP_HINTS[0],
+            "Where does `@tf.function` stand, and how often does that line run? Once is enough for all batches.",
+            "What the tape has not seen has no gradient: compute the loss inside its `with` block.",
+        ),
+        "jax": (
+            _STEP_HINTS[0],
+            "`jax.value_and_grad` gives the loss and the gradients; `optimizer.update` turns them into updates.",
+            "Where does `jax.jit` stand, and how often does that line run? What the step needs comes in as arguments.",
+        ),
+    },
+)
 def step(answer: Step, rng: np.random.Generator, track: str) -> None:
     """Five steps of plain SGD equal the reference; in compiling tracks the Python code runs at most twice."""
     retraces = _drive(answer, rng)
@@ -129,6 +144,13 @@ def step(answer: Step, rng: np.random.Generator, track: str) -> None:
         "There is one fault, and the code around it is right. Compare each line with your own step.",
         "Ask of each value in the faulty line: is it of this batch, of this step, and of the right shape?",
     ),
+    hints_by_track={
+        "tensorflow": (
+            "Look at the parameters one by one: which of them do not move at all?",
+            "What has no gradient is left out with a warning. Read the warning.",
+            "Which operations did the tape see, and which came before it?",
+        ),
+    },
 )
 def repair(answer: Step, rng: np.random.Generator, track: str) -> None:
     """The repaired step equals the reference over several steps."""
@@ -142,6 +164,13 @@ def repair(answer: Step, rng: np.random.Generator, track: str) -> None:
         "Keep each step's loss as a plain number, so that the list has one float per batch.",
         "What a step returns must be what the next step starts from.",
     ),
+    hints_by_track={
+        "fastai": (
+            "Give `opt_func` and the learning rate yourself, and call `fit`: `fit_one_cycle` changes the rate.",
+            "The recorder's losses are a smoothed mean; let a callback keep `self.loss.item()` in `after_batch`.",
+            "`after_batch` also comes while validating: ask `self.training`.",
+        ),
+    },
 )
 def train(answer: Loop, rng: np.random.Generator, track: str) -> None:
     """One loss per batch, and the final parameters, equal to the reference's."""
@@ -151,9 +180,9 @@ def train(answer: Loop, rng: np.random.Generator, track: str) -> None:
 @exercise_check(
     "digits/repair_learner",
     hints=(
-        "Train on a few batches and compare the recorded losses with plain SGD's: from which step on do they differ?",
-        "There is one fault, and the code around it is right. What does this framework do unless it is told otherwise?",
-        "Look up each argument of the faulty line, and the value it has when it is left out.",
+        "Compare the losses with plain SGD's: which is the first that is wrong, and by what factor does each shrink?",
+        "The callback computes the right number. Does the Learner, which goes backwards, ever see it?",
+        "Reading `self.name` in a callback reaches the Learner; assigning to it makes an attribute that hides its own.",
     ),
 )
 def repair_learner(answer: Loop, rng: np.random.Generator, track: str) -> None:
