@@ -64,11 +64,14 @@ def images(pictures: ArrayLike, titles: Sequence[str], *, alt: str, columns: int
         )
     rows = -(-len(array) // columns)
     figure, axes = _figure(rows, columns, (columns * 1.1, rows * 1.35))
-    for axis in axes.flat:
+    for axis in axes.flat[len(array) :]:
         axis.axis("off")
     for axis, picture, title in zip(axes.flat, array, titles, strict=False):
         axis.imshow(picture, cmap="gray_r", vmin=0, vmax=1)
         axis.set_title(title, fontsize=9)
+        # A thin frame shows where the picture ends, and so whether the ink is in its middle.
+        axis.set(xticks=[], yticks=[])
+        axis.spines[:].set(color="0.8", linewidth=0.8)
     return show(figure, alt=alt)
 
 

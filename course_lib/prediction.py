@@ -22,6 +22,11 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
+def _text(number: float) -> str:
+    """Three significant digits, and no powers of ten for what people count in thousands."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
 def predictions() -> dict[str, dict[str, Any]]:
     """All predictions so far: name → guess, measured (once there), and the times of both."""
     found: dict[str, dict[str, Any]] = read_json(home() / "predictions.json", {})
@@ -59,9 +64,8 @@ def measured(name: str, value: float) -> None:
     if before is None:
         raise NotFound(f"Nothing was predicted for {name}.", action=f'Run the cell with predict("{name}", …) first.')
     _update(name, measured=number, measured_at=time.time())
-    print(
-        f"{name}: predicted {before['guess']:.4g}, measured {number:.4g}, off by {abs(number - before['guess']):.2g}."
-    )
+    guess = float(before["guess"])
+    print(f"{name}: predicted {_text(guess)}, measured {_text(number)}, off by {_text(abs(number - guess))}.")
 
 
 def decide(lesson: str, sentence: str) -> None:

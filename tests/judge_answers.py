@@ -31,7 +31,7 @@ def judge_right(exercise_id: str, answer: object, track: str, n_seeds: int, budg
 
 
 def main(slug: str, track: str, n_seeds: int, budget_seconds: float) -> list[dict[str, object]]:
-    module = importlib.import_module(f"tests.answers.{slug}_{track}")
+    module = importlib.import_module(f"answers.{slug}_{track}")
     found = []
     for exercise_id, answers in module.RIGHT.items():
         for answer in answers:

@@ -29,8 +29,8 @@ def outcomes(slug: str, track: str) -> list[dict[str, Any]]:
     """What one process of this track found; skips where the framework is not installed."""
     if missing := missing_distributions(track):
         pytest.skip(f"{', '.join(missing)} is not installed")
-    command = [sys.executable, "-m", "tests.judge_answers", slug, track, N_SEEDS, BUDGET_SECONDS]
-    env = {**os.environ, **environment(track), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "judge_answers", slug, track, N_SEEDS, BUDGET_SECONDS]
+    env = {**os.environ, **environment(track), "PYTHONPATH": str(ROOT / "tests")}
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found: list[dict[str, Any]] = json.loads(done.stdout.strip().splitlines()[-1])
@@ -57,7 +57,7 @@ def test_wrong_answers_fail_with_their_message(lesson: Any, track: str) -> None:
 
 @EACH
 def test_each_exercise_has_three_wrong_answers_and_two_right_ones(lesson: Any, track: str) -> None:
-    file = f"tests.answers.{lesson.slug}_{track}"
+    file = f"answers.{lesson.slug}_{track}"
     assert importlib.util.find_spec(file) is not None
     found = outcomes(lesson.slug, track)
     for exercise in lesson.exercises_of(track):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser import CHROMIUM, Page, lab
+from browser import CHROMIUM, Page, lab
 
 pytestmark = [
     pytest.mark.browser,

@@ -184,6 +184,7 @@ def test_lab_becomes_jupyterlab_in_the_learners_copy(
     assert notebooks.is_dir()
     started: list[list[str]] = []
     monkeypatch.setattr(lab, "_become", started.append)
+    monkeypatch.setattr(lab, "_is_root", lambda: False)
     assert course("lab", "--no-browser", "--port", "9000", "--ip", "0.0.0.0").exit_code == 0
     assert (course_home / "notebooks/00_start/start_numpy.ipynb").is_file()
     assert started[0][1:] == [
@@ -196,6 +197,20 @@ def test_lab_becomes_jupyterlab_in_the_learners_copy(
         "--ip",
         "0.0.0.0",
     ]
+
+
+def test_lab_as_root_says_that_it_allows_it_and_asks_nothing_about_news(
+    notebooks: Path, course_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert notebooks.is_dir()
+    monkeypatch.setattr(lab, "_is_root", lambda: True)
+    command = lab.jupyter_command(course_home, "a.ipynb", browser=True, port=None, options=[])
+    assert command[-1] == "--allow-root"
+    assert "You are root" in capsys.readouterr().err
+    twice = lab.jupyter_command(course_home, "a.ipynb", browser=True, port=None, options=["--allow-root"])
+    assert twice.count("--allow-root") == 1
+    folder = lab.quiet_environment()["JUPYTER_CONFIG_PATH"].split(os.pathsep)[0]
+    assert "announcements" in Path(folder, "labconfig/page_config.json").read_text()
 
 
 def test_lab_opens_the_first_installed_track_or_the_one_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from answers import digits_numpy as answers
 from course_lib import begin, check, checking, session
 from course_lib.errors import BadInput, CheckFailed, NotFound
 from course_lib.progress import Progress
-from tests.answers import digits_numpy as answers
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from answers import digits_numpy as answers
 from course_lib import verdict as verdicts
 from course_lib.errors import CheckCrashed, NotFound
 from course_lib.lessons import Exercise, exercise
 from course_lib.verdict import Verdict, exercise_check, find_check, judge
-from tests.answers import digits_numpy as answers
 
 
 def test_a_right_answer_earns_its_marks_and_says_so() -> None:

@@ -114,7 +114,27 @@ def jupyter_command(folder: Path, notebook: str, *, browser: bool, port: int | N
         command.append("--no-browser")
     if port is not None:
         command.append(f"--port={port}")
+    if _is_root() and "--allow-root" not in options:
+        note("You are root, as in a container: JupyterLab is started with --allow-root.")
+        command.append("--allow-root")
     return command + options
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def quiet_environment() -> dict[str, str]:
+    """Our environment, with JupyterLab's question about its news switched off: it needs the network."""
+    from course_lib.home import home, write_json
+
+    folder = home() / ".jupyter"
+    write_json(
+        folder / "labconfig/page_config.json",
+        {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}},
+    )
+    others = os.environ.get("JUPYTER_CONFIG_PATH", "")
+    return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join(part for part in (str(folder), others) if part)}
 
 
 def _copy_to_home() -> Path:
@@ -145,9 +165,9 @@ def _become(command: list[str]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     if sys.platform == "win32":
-        raise typer.Exit(subprocess.call(command))
+        raise typer.Exit(subprocess.call(command, env=quiet_environment()))
     try:
-        os.execv(command[0], command)
+        os.execve(command[0], command, quiet_environment())
     except OSError as error:
         raise NotFound(
             f"{command[0]} could not be started ({error.strerror}).", action="Is Python installed?"
