@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from course_lib.errors import BadInput
 from course_lib.frameworks import TABLE
 from course_lib.lessons import COMPARE, Lesson, lessons
 
@@ -11,8 +10,6 @@ REPOSITORY = "https://github.com/every-framework/every-framework"
 BRANCH = "main"
 
 TITLE = '#@title Set up (run once) { display-mode: "form" }'
-
-MATRIX_BEGIN, MATRIX_END = "<!-- matrix: begin -->", "<!-- matrix: end -->"
 
 TRACK_NAMES = {**{track: framework.title for track, framework in TABLE.items()}, COMPARE: COMPARE}
 
@@ -68,7 +65,7 @@ def setup_cell(lesson: str, track: str, extra: str = "") -> str:
 
 
 def readme_matrix() -> str:
-    """The table lesson × track of Colab links, as it stands in README between the two matrix comments."""
+    """The table lesson × track of Colab links, as it stands in the README."""
     known = lessons()
     tracks = [track for track in TRACK_NAMES if any(track in lesson.notebooks for lesson in known)]
     head = ["lesson", "minutes", *(TRACK_NAMES[track] for track in tracks)]
@@ -79,18 +76,3 @@ def readme_matrix() -> str:
 def _row(lesson: Lesson, tracks: list[str]) -> list[str]:
     links = [f"[{TRACK_NAMES[t]}]({colab_link(lesson, t)})" if t in lesson.notebooks else "" for t in tracks]
     return [f"[{lesson.name}](solutions/{lesson.name}) {lesson.title}", str(lesson.minutes), *links]
-
-
-def with_matrix(readme: str) -> str:
-    """The README's text with the table of today's lessons between the two comments.
-
-    Raises BadInput when the comments are not there.
-    """
-    before, begin, rest = readme.partition(MATRIX_BEGIN)
-    _, end, after = rest.partition(MATRIX_END)
-    if not (begin and end):
-        raise BadInput(
-            f"README.md should hold the comments {MATRIX_BEGIN} and {MATRIX_END}, in this order; it does not.",
-            action="Put them back where the table of lessons belongs.",
-        )
-    return f"{before}{begin}\n{readme_matrix()}\n{end}{after}"

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 
 import course_lib
 from course_lib import colab
-from course_lib.errors import BadInput, NotFound
+from course_lib.errors import NotFound
 from course_lib.lessons import Lesson
 
 
@@ -166,15 +166,3 @@ def test_the_address_of_the_repository_stands_in_one_place(repository: Path) -> 
     holders = [p for p in repository.rglob("course_lib/**/*.py") if colab.REPOSITORY in p.read_text(encoding="utf-8")]
     assert [p.name for p in holders] == ["colab.py"]
     assert (repository / "course_lib" / "colab.py").read_text(encoding="utf-8").count(colab.REPOSITORY) == 1
-
-
-def test_the_readme_holds_the_table_of_todays_lessons(repository: Path) -> None:
-    readme = (repository / "README.md").read_text(encoding="utf-8")
-    assert colab.with_matrix(readme) == readme, 'README.md is stale: run "course build"'
-    for notebook in repository.glob("notebooks/*/*.ipynb"):
-        assert f"/blob/{colab.BRANCH}/{notebook.relative_to(repository).as_posix()})" in readme
-
-
-def test_a_readme_without_the_comments_is_refused() -> None:
-    with pytest.raises(BadInput, match="matrix: begin"):
-        colab.with_matrix("# Every Framework\n")

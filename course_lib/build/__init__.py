@@ -10,7 +10,7 @@ from pathlib import Path
 from course_lib import lessons as registry
 from course_lib.build.execute import execute
 from course_lib.build.notebook import Notebook, make_notebook, to_text, without_outputs
-from course_lib.colab import with_matrix
+from course_lib.build.readme import with_sections
 from course_lib.errors import CourseError, NotFound
 from course_lib.home import write_text_atomically
 from course_lib.lessons import COMPARE, Lesson
@@ -54,10 +54,10 @@ def build_lessons(
 
 
 def _build_readme(root: Path, check: bool, report: BuildReport) -> None:
-    """The README's table of lessons and tracks is built too, so that no link in it is typed."""
+    """The README's links, figures, code and messages are built too."""
     path = root / "README.md"
     text = path.read_text(encoding="utf-8")
-    if (current := with_matrix(text)) == text:
+    if (current := with_sections(text)) == text:
         return
     if check:
         report.stale.append(path.name)

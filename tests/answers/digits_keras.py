@@ -143,7 +143,7 @@ def gradients_in_torch(model, loss_function, x, y, clear=True):
         model.zero_grad()
     loss = loss_function(y, model(x))
     loss.backward()
-    return loss, [v.value.grad for v in model.trainable_variables]
+    return loss.detach(), [v.value.grad for v in model.trainable_variables]
 
 
 def gradients_in_tensorflow(model, loss_function, x, y):
