@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Handle = int
+# What the build writes into each hole.
+HOLE = "write your own code here"
 Sent = Array | float | int | str | Sequence[Any]
 
 
@@ -124,7 +126,11 @@ class AnswerError(Exception):
 
 
 class Unanswered(Exception):
-    """The hole is still there: the answer raised NotImplementedError."""
+    """The hole is still there."""
+
+
+class Unfit(Exception):
+    """The answer is not what its kind needs, say a list for a model; the message is a sentence without full stop."""
 
 
 @contextmanager
@@ -132,7 +138,12 @@ def answering(doing: str) -> Iterator[None]:
     """Run a learner's code; what it raises becomes AnswerError or Unanswered. `doing` completes "while …"."""
     try:
         yield
+    except (Unfit, Unanswered):
+        raise
     except NotImplementedError as error:
+        # A framework raises it too, for an operation without a derivative: that is no hole.
+        if str(error) and HOLE not in str(error):
+            raise AnswerError(doing, error) from error
         raise Unanswered(str(error)) from error
     except (Exception, SystemExit) as error:
         raise AnswerError(doing, error) from error

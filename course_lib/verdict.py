@@ -13,7 +13,7 @@ import numpy as np
 from course_lib.adapters import adapt
 from course_lib.errors import CheckCrashed, CourseError, NotFound
 from course_lib.expect import Mismatch
-from course_lib.kinds import AnswerError, Unanswered
+from course_lib.kinds import AnswerError, Unanswered, Unfit
 from course_lib.lessons import Exercise
 
 Reason = Literal["passed", "wrong", "error", "unanswered", "foreign name", "not reached"]
@@ -116,6 +116,8 @@ def judge(exercise: Exercise, answer: Any, track: str, *, seed: int | None = Non
         check.judge(adapt("numpy" if exercise.core else track, exercise.kind, answer), rng, track)
     except Mismatch as mismatch:
         reason, message = "wrong", str(mismatch)
+    except Unfit as unfit:
+        reason, message = "wrong", f"{unfit}."
     except Unanswered:
         reason, message = (
             "unanswered",

@@ -27,7 +27,7 @@ def test_a_wrong_answer_earns_nothing_and_is_told_why() -> None:
 
 def test_a_hole_is_unanswered_and_an_exception_names_the_learners_line() -> None:
     def hole(logits: Any, labels: Any) -> float:
-        raise NotImplementedError("digits/accuracy")
+        raise NotImplementedError("digits/accuracy: write your own code here")
 
     def raising(logits: Any, labels: Any) -> float:
         return {}["nothing"]  # the learner's line
@@ -37,6 +37,15 @@ def test_a_hole_is_unanswered_and_an_exception_names_the_learners_line() -> None
     assert found.reason == "error"
     assert "KeyError" in found.message
     assert "the learner's line" in found.message
+
+
+def test_a_frameworks_own_not_implemented_is_an_error_of_the_answer() -> None:
+    def unsupported(logits: Any, labels: Any) -> float:
+        raise NotImplementedError("Differentiation rule for 'foo' not implemented")
+
+    found = judge(exercise("digits/accuracy"), unsupported, "numpy")
+    assert found.reason == "error"
+    assert "Differentiation rule" in found.message
 
 
 def test_leaving_python_is_a_wrong_answer() -> None:

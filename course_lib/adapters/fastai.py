@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy
 from course_lib.adapters.base import natively, plain, reply
 from course_lib.adapters.torch import Function, Model, Probe
 from course_lib.frameworks import fastai as framework
-from course_lib.kinds import AnswerError, Reply, answering
+from course_lib.kinds import Reply, Unfit, answering
 
 Array = NDArray[Any]
 TensorBatch = tuple[torch.Tensor, torch.Tensor]
@@ -80,15 +80,14 @@ class Loop:
     ) -> tuple[Reply, dict[str, Array]]:
         model = Probe(parameters)
         tensors: list[TensorBatch] = natively(framework, list(batches))
-        doing = f"training on {len(tensors)} batches"
-        with watched() as steps, answering(doing):
+        with watched() as steps, answering(f"training on {len(tensors)} batches"):
             losses = self._answer(DataLoaders(tensors, validation_of(tensors)), model, learning_rate)
         if not steps:
             message = "no Learner took a step; give the dls and the model to a Learner and call its fit"
-            raise AnswerError(doing, TypeError(message))
+            raise Unfit(message)
         if isinstance(losses, (list, tuple)) and any(getattr(v, "requires_grad", False) for v in losses):
             message = "the losses still hold the graph of every step, and so its memory; keep self.loss.item() instead"
-            raise AnswerError("reading the losses", RuntimeError(message))
+            raise Unfit(message)
         return reply(framework, losses), {k: plain(framework, v) for k, v in framework.parameters_out(model).items()}
 
 
@@ -111,13 +110,13 @@ class Observer:
         with watched() as steps, answering(f"training with your callback, limit {limit}"):
             callback = self._answer(limit)
             if not isinstance(callback, Callback):
-                raise TypeError(f"the answer should make a fastai Callback; it made a {type(callback).__name__}")
+                raise Unfit(f"the answer should make a fastai Callback; it made a {type(callback).__name__}")
             learn = Learner(dls, Probe(parameters), loss_func=cross_entropy, opt_func=SGD, cbs=callback)
             learn.fit(len(tensors) // 2, learning_rate)
             losses = callback.losses
         if isinstance(losses, (list, tuple)) and any(getattr(v, "requires_grad", False) for v in losses):
             message = "the recorded losses still hold the graph of every step; record self.loss.item() instead"
-            raise AnswerError("reading what was recorded", RuntimeError(message))
+            raise Unfit(message)
         return reply(framework, losses), len(steps)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply, type_name
 from course_lib.frameworks import jax as framework
-from course_lib.kinds import AnswerError, Handle, Reply, Sent, answering
+from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
 Array = NDArray[Any]
 Parameters = dict[str, jax.Array]
@@ -126,7 +126,7 @@ class Step(Handles):
         with answering("making the step with make_step(loss, optimizer)"):
             step = self._answer(loss, optimizer)
             if not callable(step):
-                raise TypeError(f"make_step should return a function, the step; it returned a {type_name(step)}")
+                raise Unfit(f"make_step should return a function, the step; it returned a {type_name(step)}")
         return self.new(Training(step, loss, native, optimizer.init(native)))
 
     def step(self, handle: Handle, x: Array, y: Array) -> Reply:
@@ -151,26 +151,25 @@ class Step(Handles):
 def _three(returned: Any) -> tuple[Parameters, Any, Any]:
     """What a step returned, in its order and types."""
     if not isinstance(returned, tuple) or len(returned) != 3:
-        raise TypeError(f"a step should return (parameters, opt_state, loss); it returned a {type_name(returned)}")
+        raise Unfit(f"a step should return (parameters, opt_state, loss); it returned a {type_name(returned)}")
     parameters, state, loss = returned
     if not isinstance(parameters, dict):
-        raise TypeError(f"a step should return the parameters first, as a dict; it returned a {type_name(parameters)}")
+        raise Unfit(f"a step should return the parameters first, as a dict; it returned a {type_name(parameters)}")
     for name, value in parameters.items():
         if not framework.is_native(value):
-            raise TypeError(f"the new `{name}` should be a JAX array; it is a {type_name(value)}")
+            raise Unfit(f"the new `{name}` should be a JAX array; it is a {type_name(value)}")
     return parameters, state, loss
 
 
 def _expect_count(state: Any, n_steps: int) -> None:
     """The optimizer's state must come from as many updates as there were steps."""
-    doing = f"looking at the optimizer's state after step {n_steps}"
     if not isinstance(state, Count):
         message = f"opt_state should be what optimizer.update returned; it is a {type_name(state)}"
-        raise AnswerError(doing, TypeError(message))
+        raise Unfit(message)
     if int(state.n_updates) != n_steps:
         seen = int(state.n_updates)
         message = f"opt_state has seen {seen} updates, not {n_steps} (hand on the one that optimizer.update returned)"
-        raise AnswerError(doing, ValueError(message))
+        raise Unfit(message)
 
 
 class Loop:
@@ -189,7 +188,7 @@ class Loop:
                 probe_step(optimizer), native, optimizer.init(native), natively(framework, list(batches))
             )
             if not isinstance(returned, tuple) or len(returned) != 2 or not isinstance(returned[1], dict):
-                raise TypeError(f"train should return (losses, parameters); it returned a {type_name(returned)}")
+                raise Unfit(f"train should return (losses, parameters); it returned a {type_name(returned)}")
         losses, final = returned
         return reply(framework, losses), {str(k): plain(framework, v) for k, v in final.items()}
 
@@ -207,7 +206,7 @@ def probe_step(optimizer: optax.GradientTransformation) -> Callable[..., tuple[P
     def step(parameters: Parameters, state: Any, x: jax.Array, y: jax.Array) -> tuple[Parameters, Any, jax.Array]:
         nonlocal n_steps
         if not isinstance(state, Count) or int(state.n_updates) != n_steps:
-            raise ValueError(f"step {n_steps + 1} was not given the optimizer's state that step {n_steps} returned")
+            raise Unfit(f"step {n_steps + 1} was not given the optimizer's state that step {n_steps} returned")
         n_steps += 1
         moved: tuple[Parameters, Any, jax.Array] = compiled(parameters, state, x, y)
         return moved

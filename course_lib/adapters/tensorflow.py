@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply
 from course_lib.frameworks import tensorflow as framework
-from course_lib.kinds import Handle, Reply, Sent, answering
+from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
 Array = NDArray[Any]
 NativeStep = Callable[[tf.Tensor, tf.Tensor], Any]
@@ -43,7 +43,7 @@ class Function(FunctionAnswer):
                 result = self._answer(*sent)
             found = tape.gradient(result, sent[argnum])
             if found is None:
-                raise RuntimeError("the gradient is None: the tape saw no way from the argument to the result")
+                raise Unfit("the gradient is None: the tape saw no way from the argument to the result")
             # A gather hands its gradient back as IndexedSlices.
             return reply(framework, tf.convert_to_tensor(found))
 
@@ -98,7 +98,7 @@ class Model(Handles):
         with answering(f"building the model with {sizes}"):
             model = self._answer(**sizes)
             if not isinstance(model, tf.Module):
-                raise TypeError(f"the model should be a tf.Module; it is a {type(model).__name__}")
+                raise Unfit(f"the model should be a tf.Module; it is a {type(model).__name__}")
         return self.new(model)
 
     def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
@@ -128,7 +128,7 @@ class Step(Handles):
         with answering("making a step of a model and an optimizer"):
             step = self._answer(model, tf.keras.optimizers.SGD(learning_rate))
             if not callable(step):
-                raise TypeError(f"it should return the function step(x, y); it returned a {type(step).__name__}")
+                raise Unfit(f"it should return the function step(x, y); it returned a {type(step).__name__}")
         return self.new((model, step))
 
     def step(self, handle: Handle, x: Array, y: Array) -> Reply:

@@ -11,7 +11,7 @@ from torch import nn
 
 from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply
 from course_lib.frameworks import torch as framework
-from course_lib.kinds import AnswerError, Handle, Reply, Sent, answering
+from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
 Array = NDArray[Any]
 
@@ -28,7 +28,7 @@ class Function(FunctionAnswer):
         with answering("asking for its gradient with .backward()"):
             result = self._answer(*sent)
             if not getattr(result, "requires_grad", False):
-                raise RuntimeError("the result does not require a gradient: something cut it off from the graph")
+                raise Unfit("the result does not require a gradient: something cut it off from the graph")
             result.backward()
         return reply(framework, sent[argnum].grad)
 
@@ -65,7 +65,7 @@ class Model(Handles):
         with answering(f"building the model with {sizes}"):
             model = self._answer(**sizes)
             if not isinstance(model, nn.Module):
-                raise TypeError(f"the model should be an nn.Module; it is a {type(model).__name__}")
+                raise Unfit(f"the model should be an nn.Module; it is a {type(model).__name__}")
         return self.new(model)
 
     def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
@@ -123,7 +123,7 @@ class Loop:
             losses = self._answer(model, optimizer, natively(framework, list(batches)))
         if isinstance(losses, (list, tuple)) and any(getattr(v, "requires_grad", False) for v in losses):
             message = "the losses still hold the graph of every step, and so its memory; keep loss.item() instead"
-            raise AnswerError("reading the losses", RuntimeError(message))
+            raise Unfit(message)
         return reply(framework, losses), {k: plain(framework, v) for k, v in framework.parameters_out(model).items()}
 
 

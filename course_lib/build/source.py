@@ -11,6 +11,7 @@ from typing import Any
 from course_lib.answer import exercise_of
 from course_lib.errors import BadSource, NotFound
 from course_lib.frameworks import TRACKS
+from course_lib.kinds import HOLE
 from course_lib.lessons import COMPARE, Lesson, source_parts
 
 KNOWN_TAGS = {"task", "parameters", "nbval-ignore-output", "raises-exception"}
@@ -165,7 +166,7 @@ def with_hole(source: str, where: str) -> str:
         elif part == "end" and not any(p == "instead" for p, _ in _block(parts, number)):
             pad = line[: len(line) - len(line.lstrip())]
             name = exercise_of(source) or "your turn"
-            out.append(f'{pad}raise NotImplementedError("{name}: write your own code here")')
+            out.append(f'{pad}raise NotImplementedError("{name}: {HOLE}")')
     return "\n".join(out)
 
 
