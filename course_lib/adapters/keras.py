@@ -9,9 +9,9 @@ import keras
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply
+from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply, type_name
 from course_lib.frameworks import keras as framework
-from course_lib.kinds import Handle, Reply, Sent, answering
+from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
 Array = NDArray[Any]
 Scalar = Callable[[Any], Any]
@@ -27,7 +27,7 @@ def _torch_gradient(function: Scalar, value: Any) -> Any:
     value.requires_grad_(True)
     result = function(value)
     if not getattr(result, "requires_grad", False):
-        raise RuntimeError("the result does not require a gradient: something cut it off from the graph")
+        raise Unfit("the result does not require a gradient: something cut it off from the graph")
     result.backward()
     return value.grad
 
@@ -40,7 +40,7 @@ def _tensorflow_gradient(function: Scalar, value: Any) -> Any:
         result = function(value)
     gradient = tape.gradient(result, value)
     if gradient is None:
-        raise RuntimeError("the result has no gradient for this argument: something cut it off from the tape")
+        raise Unfit("the result has no gradient for this argument: something cut it off from the tape")
     return gradient
 
 
@@ -122,9 +122,9 @@ class Model(Handles):
         with answering(f"building the model with {sizes}"):
             model = self._answer(**sizes)
             if not isinstance(model, keras.Model):
-                raise TypeError(f"build_model should return a keras.Model; it returned a {type(model).__name__}")
+                raise Unfit(f"build_model should return a keras.Model; it returned a {type_name(model)}")
             if not model.built:
-                raise ValueError("the model has no weights yet: tell Keras its input with keras.Input((n_inputs,))")
+                raise Unfit("the model has no weights yet: tell Keras its input with keras.Input((n_inputs,))")
         return self.new(model)
 
     def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
@@ -203,7 +203,9 @@ class Observer:
         with answering(f"building it with a limit of {limit}"):
             watcher = self._answer(limit)
             if not isinstance(watcher, keras.callbacks.Callback):
-                raise TypeError(f"it should be a keras.callbacks.Callback; it is a {type(watcher).__name__}")
+                raise Unfit(
+                    f"the answer should be a keras.callbacks.Callback class; Watcher(limit) is a {type_name(watcher)}"
+                )
         epochs = len(batches) // self.STEPS_PER_EPOCH
         with answering("watching `fit`"):
             # Keras takes a generator, and no other iterator.
