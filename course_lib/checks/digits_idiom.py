@@ -145,6 +145,16 @@ def step(answer: Step, rng: np.random.Generator, track: str) -> None:
         "Ask of each value in the faulty line: is it of this batch, of this step, and of the right shape?",
     ),
     hints_by_track={
+        "keras": (
+            "Compare the first loss with that of a model that knows nothing. What could make it so different?",
+            "The gradient is right for the loss that is computed here. Is it the loss that you mean?",
+            "Does this loss expect probabilities or logits, and which of them does the model return?",
+        ),
+        "jax": (
+            "Print a parameter and the loss: which of them moves, and which should?",
+            "Does the same code train under `jax.disable_jit()`? Then what did the compiled function keep?",
+            "What does the compiled function get as an argument, and what does it read from outside?",
+        ),
         "tensorflow": (
             "Look at the parameters one by one: which of them do not move at all?",
             "What has no gradient is left out with a warning. Read the warning.",
@@ -165,6 +175,11 @@ def repair(answer: Step, rng: np.random.Generator, track: str) -> None:
         "What a step returns must be what the next step starts from.",
     ),
     hints_by_track={
+        "keras": (
+            "Go through the batches once and keep each one's loss as a plain number.",
+            "What Keras reports is the mean since the last reset of its metrics, not the loss of this batch.",
+            "`model.reset_metrics()` before each `train_on_batch` makes the mean that of one batch.",
+        ),
         "fastai": (
             "Give `opt_func` and the learning rate yourself, and call `fit`: `fit_one_cycle` changes the rate.",
             "The recorder's losses are a smoothed mean; let a callback keep `self.loss.item()` in `after_batch`.",
@@ -210,6 +225,13 @@ def _drive_loop(answer: Loop, rng: np.random.Generator) -> None:
         "Record the loss of *this* batch as a plain number, and only while training, not while validating.",
         "When the number of recorded losses reaches the limit, tell the framework to stop in the way it provides.",
     ),
+    hints_by_track={
+        "keras": (
+            "Keras calls `on_train_batch_end(self, batch, logs)`. What does the loss in `logs` hold after several batches?",
+            "A mean times its number of batches is a sum, and two sums in a row differ by one batch's loss.",
+            "At the limit, set `self.model.stop_training = True`; a new epoch starts a new mean.",
+        ),
+    },
 )
 def observer(answer: Observer, rng: np.random.Generator, track: str) -> None:
     """The losses of the first `limit` batches, and no step after that."""

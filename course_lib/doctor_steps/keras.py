@@ -6,6 +6,7 @@ import keras
 import numpy as np
 
 from course_lib.doctor_steps import Start, Stepped
+from course_lib.frameworks import keras as framework
 
 
 def step(start: Start) -> Stepped:
@@ -18,4 +19,4 @@ def step(start: Start) -> Stepped:
     )
     loss = float(np.asarray(model.train_on_batch(start.x, start.y)).ravel()[0])
     weight, bias = model.get_weights()
-    return Stepped(loss, weight, bias, f"{keras.distribution.list_devices()[0]} ({keras.backend.backend()})")
+    return Stepped(loss, weight, bias, f"{framework.devices()[-1]} ({keras.backend.backend()})")
