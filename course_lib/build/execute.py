@@ -27,6 +27,8 @@ def execute(notebook: Notebook, name: str) -> Notebook:
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             node, timeout=CELL_SECONDS, kernel_name="python3", store_widget_state=False, record_timing=False,
+            # The kernel listens on this machine only; its warning about encryption is for others.
+            extra_arguments=["--IPKernelApp.log_level=40"],
             resources={"metadata": {"path": folder}},
         )  # fmt: skip
         env = {**os.environ, "COURSE_HOME": os.path.join(folder, "home"), "PYTHONHASHSEED": "0"}

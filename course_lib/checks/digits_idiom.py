@@ -227,7 +227,7 @@ def _drive_loop(answer: Loop, rng: np.random.Generator) -> None:
     ),
     hints_by_track={
         "keras": (
-            "Keras calls `on_train_batch_end(self, batch, logs)`. What does the loss in `logs` hold after several batches?",
+            "Keras calls `on_train_batch_end(self, batch, logs)`. What does the loss in `logs` hold later on?",
             "A mean times its number of batches is a sum, and two sums in a row differ by one batch's loss.",
             "At the limit, set `self.model.stop_training = True`; a new epoch starts a new mean.",
         ),
