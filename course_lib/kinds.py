@@ -19,7 +19,7 @@ Array = NDArray[Any]
 Handle = int
 # What the build writes into each hole.
 HOLE = "write your own code here"
-Sent = Array | float | int | str | Sequence[Any]
+Sent = Array | float | int | str | Sequence[Any] | Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How the core exercises of lesson 01_digits are judged; the idiom exercises are in `digits_idiom`."""
+"""How the exercises in NumPy of lesson 01_digits are judged; the frameworks' idioms are in `digits_idiom`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.checks import digits_idiom as digits_idiom
+from course_lib.checks import reference
 from course_lib.checks.challenge import baseline_errors, fresh_data
 from course_lib.expect import expect, expect_array, expect_close, expect_indices, expect_unchanged
-from course_lib.kinds import Function
+from course_lib.kinds import Function, describe
 from course_lib.verdict import exercise_check
 
 Array = NDArray[Any]
@@ -117,6 +118,28 @@ def untrained_loss(answer: Function, rng: np.random.Generator, track: str) -> No
             tolerance=1e-6,
             where=f"for {classes} classes",
         )
+
+
+@exercise_check(
+    "digits/gradients",
+    hints=(
+        "Write the shape of each array beside it: the gradient for a parameter has that parameter's shape.",
+        "Output layer first: its input is `hidden`, and the `d` for its output is given.",
+        "Then pass on: `d @ output_weight.T` is what reaches `hidden`. Then the ReLU's mask, then the first layer.",
+    ),
+)
+def gradients(answer: Function, rng: np.random.Generator, track: str) -> None:
+    """The gradient for each parameter, for a batch of one and of several; the inputs stay as they are."""
+    parameters, batches = reference.probe(rng, batch_size=6)
+    for x, y in (batches[0], (batches[1][0][:1], batches[1][1][:1])):
+        _, want = reference.gradients(parameters, x, y)
+        reply = answer.call(parameters, x, y)
+        got = reply.value
+        expect(isinstance(got, dict), f"`gradients` should return a dict of four arrays; received {describe(got)}.")
+        for name, value in want.items():
+            expect(name in got, f"`gradients` should have the name `{name}`; it has {', '.join(got) or 'none'}.")
+            expect_close(got[name], value, f"the gradient for {name}", tolerance=answer.tolerance)
+        expect_unchanged(reply, ("parameters", "x", "y"))
 
 
 @exercise_check(

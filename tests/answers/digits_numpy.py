@@ -183,6 +183,47 @@ def relu_on_logits(parameters, x):
     return np.maximum(0, maximum_forward(parameters, x))
 
 
+# --- backward pass ---------------------------------------------------------------------------------------------------
+def right_gradients(parameters, x, y):
+    return gradients(parameters, x, y)[1]
+
+
+def nudged_gradients(parameters, x, y):
+    p = {k: v.astype(np.float64) for k, v in parameters.items()}
+    found = {k: np.zeros_like(v) for k, v in p.items()}
+    for name, value in p.items():
+        for place in np.ndindex(value.shape):
+            kept, sides = value[place], []
+            for nudge in (1e-5, -1e-5):
+                value[place] = kept + nudge
+                sides.append(gradients(p, x, y)[0])
+            value[place] = kept
+            found[name][place] = (sides[0] - sides[1]) / 2e-5
+    return found
+
+
+def unmasked_gradients(parameters, x, y):
+    found = right_gradients(parameters, x, y)
+    opened = {**parameters, "hidden_bias": parameters["hidden_bias"] + 100}
+    return {**found, "hidden_bias": right_gradients(opened, x, y)["hidden_bias"]}
+
+
+def summed_gradients(parameters, x, y):
+    return {k: v * len(y) for k, v in right_gradients(parameters, x, y).items()}
+
+
+def transposed_gradients(parameters, x, y):
+    return {k: v.T for k, v in right_gradients(parameters, x, y).items()}
+
+
+def gradients_in_a_tuple(parameters, x, y):
+    return tuple(right_gradients(parameters, x, y).values())
+
+
+def gradients_of_zero(parameters, x, y):
+    return {k: np.zeros_like(v) for k, v in parameters.items()}
+
+
 # --- step and loop ---------------------------------------------------------------------------------------------------
 def usual_step(parameters, x, y, learning_rate):
     loss, gradient = gradients(parameters, x, y)
@@ -298,6 +339,7 @@ RIGHT = {
     "digits/untrained_loss": [log_classes, minus_log_share],
     "digits/cross_entropy": [shifted_loss, logaddexp_loss],
     "digits/model": [maximum_forward, where_forward],
+    "digits/gradients": [right_gradients, nudged_gradients],
     "digits/step": [usual_step, copying_step],
     "digits/repair": [usual_step, copying_step],
     "digits/train": [usual_train, array_train],
@@ -332,6 +374,13 @@ WRONG = {
         (softmax_forward, "probabilities"),
         (squeezed_forward, "(1, 3)"),
         (relu_on_logits, "logits"),
+    ],
+    "digits/gradients": [
+        (unmasked_gradients, "hidden_bias"),
+        (summed_gradients, "the gradient for"),
+        (transposed_gradients, "hidden_weight"),
+        (gradients_in_a_tuple, "dict"),
+        (gradients_of_zero, "received 0"),
     ],
     "digits/step": [
         (ascending_step, "step 2"),
