@@ -121,7 +121,7 @@ def test_a_removed_answer_cell_is_said(marked: Callable[..., Marks]) -> None:
 
 
 def test_an_answer_that_is_no_python_costs_only_its_own_marks(marked: Callable[..., Marks]) -> None:
-    found = marked(FIRST.format("return ("), SECOND.format("return 42"))
+    found = marked(FIRST.format("return = 1"), SECOND.format("return 42"))
     assert [e.passed for e in found.exercises] == [False, True]
     assert "SyntaxError" in found.exercises[0].message
 

@@ -95,7 +95,7 @@ def test_metadata_hold_what_colab_and_the_grader_need_and_nothing_else(lesson: A
         assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
         ids = [cell["id"] for cell in notebook["cells"]]
         assert len(set(ids)) == len(ids)
-        assert all(set(cell["metadata"]) <= {"tags", "cellView", "colab"} for cell in notebook["cells"])
+        assert all(set(cell["metadata"]) <= {"tags", "cellView", "colab", "jupyter"} for cell in notebook["cells"])
 
 
 @EACH

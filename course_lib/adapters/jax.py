@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply, type_name
 from course_lib.frameworks import jax as framework
-from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
+from course_lib.kinds import Handle, Reply, Sent, Unfit, answering, describe
 
 Array = NDArray[Any]
 Parameters = dict[str, jax.Array]
@@ -61,13 +61,25 @@ class Model(Handles):
         return framework.parameters_out(self[handle])
 
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
-        native = framework.from_numpy(x)
+        native, given = framework.from_numpy(x), dict(self[handle])
         with answering(f"calling it on x of shape {x.shape}"):
-            logits = self._forward(dict(self[handle]), native)
+            logits = self._forward(given, native)
+        if given.keys() != self[handle].keys() or any(given[k] is not v for k, v in self[handle].items()):
+            raise Unfit("forward changed the dict of parameters that it was given; a pure function leaves it as it was")
         # A trace on shapes alone costs no compilation, and shows NumPy or a Python `if` inside the function.
         with answering("tracing it as jax.jit and jax.grad do"):
             jax.eval_shape(self._forward, dict(self[handle]), native)
+        # A single row may leave every hidden unit at zero, and then a gradient is rightly zero.
+        if len(x) > 1 and framework.is_native(logits) and bool(jnp.isfinite(logits).all()):
+            self._expect_gradients(dict(self[handle]), native)
         return reply(framework, logits)
+
+    def _expect_gradients(self, parameters: Parameters, x: jax.Array) -> None:
+        with answering("asking for its gradient with jax.grad"):
+            gradient = jax.grad(lambda p: jnp.square(self._forward(p, x)).sum())(parameters)
+        for name, value in gradient.items():
+            if not value.any():
+                raise Unfit(f"no gradient reaches `{name}`: forward does not use it, or cuts it off on the way")
 
 
 class Count(NamedTuple):
@@ -80,6 +92,8 @@ def probe_optimizer(learning_rate: float) -> optax.GradientTransformation:
     """Plain SGD that counts its updates in its state, so that a state which is not handed on shows."""
 
     def update(gradient: Any, state: Count, parameters: Any = None) -> tuple[Any, Count]:
+        if not isinstance(state, Count):
+            raise Unfit("optimizer.update should be given the opt_state that belongs to this optimizer, as it came in")
         return jax.tree.map(lambda g: -learning_rate * g, gradient), Count(state.n_updates + 1)
 
     return optax.GradientTransformation(lambda parameters: Count(jnp.zeros((), jnp.int32)), update)
@@ -150,8 +164,9 @@ class Step(Handles):
 
 def _three(returned: Any) -> tuple[Parameters, Any, Any]:
     """What a step returned, in its order and types."""
-    if not isinstance(returned, tuple) or len(returned) != 3:
-        raise Unfit(f"a step should return (parameters, opt_state, loss); it returned a {type_name(returned)}")
+    if not isinstance(returned, (tuple, list)) or len(returned) != 3:
+        seen = describe(plain(framework, returned))
+        raise Unfit(f"a step should return (parameters, opt_state, loss); it returned {seen}")
     parameters, state, loss = returned
     if not isinstance(parameters, dict):
         raise Unfit(f"a step should return the parameters first, as a dict; it returned a {type_name(parameters)}")
@@ -187,8 +202,9 @@ class Loop:
             returned = self._answer(
                 probe_step(optimizer), native, optimizer.init(native), natively(framework, list(batches))
             )
-            if not isinstance(returned, tuple) or len(returned) != 2 or not isinstance(returned[1], dict):
-                raise Unfit(f"train should return (losses, parameters); it returned a {type_name(returned)}")
+            if not isinstance(returned, (tuple, list)) or len(returned) != 2 or not isinstance(returned[1], dict):
+                seen = describe(plain(framework, returned))
+                raise Unfit(f"train should return (losses, parameters); it returned {seen}")
         losses, final = returned
         return reply(framework, losses), {str(k): plain(framework, v) for k, v in final.items()}
 
@@ -205,7 +221,9 @@ def probe_step(optimizer: optax.GradientTransformation) -> Callable[..., tuple[P
 
     def step(parameters: Parameters, state: Any, x: jax.Array, y: jax.Array) -> tuple[Parameters, Any, jax.Array]:
         nonlocal n_steps
-        if not isinstance(state, Count) or int(state.n_updates) != n_steps:
+        # Inside jax.lax.scan the count has no value yet, and the scan itself hands the state on.
+        traced = isinstance(state, Count) and isinstance(state.n_updates, jax.core.Tracer)
+        if not traced and (not isinstance(state, Count) or int(state.n_updates) != n_steps):
             raise Unfit(f"step {n_steps + 1} was not given the optimizer's state that step {n_steps} returned")
         n_steps += 1
         moved: tuple[Parameters, Any, jax.Array] = compiled(parameters, state, x, y)

@@ -125,6 +125,8 @@ class Model(Handles):
                 raise Unfit(f"build_model should return a keras.Model; it returned a {type_name(model)}")
             if not model.built:
                 raise Unfit("the model has no weights yet: tell Keras its input with keras.Input((n_inputs,))")
+            if frozen := [variable.path for variable in model.non_trainable_weights]:
+                raise Unfit(f"every weight should be trainable; {', '.join(frozen)} is not")
         return self.new(model)
 
     def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
@@ -137,8 +139,21 @@ class Model(Handles):
         return framework.parameters_out(self[handle])
 
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        model = self[handle]
         with answering(f"calling the model on x of shape {x.shape}"):
-            return reply(framework, self[handle](framework.from_numpy(x), training=train))
+            logits = model(framework.from_numpy(x), training=train)
+        # A single row may leave every hidden unit at zero, and then a gradient is rightly zero.
+        if len(x) > 1 and framework.is_native(logits):
+            _expect_gradient(model, framework.from_numpy(x))
+        return reply(framework, logits)
+
+
+def _expect_gradient(model: keras.Model, x: Any) -> None:
+    """From the logits a gradient must reach the model's input, through all its layers."""
+    with answering(f"asking for its gradient on the {framework.backend()} backend"):
+        gradient = GRADIENT[framework.backend()](lambda x: keras.ops.sum(keras.ops.square(model(x))), x)
+    if gradient is None or not framework.to_numpy(gradient).any():
+        raise Unfit("no gradient flows from the logits back through the model: something cuts it off on the way")
 
 
 class Step(Handles):
@@ -155,8 +170,11 @@ class Step(Handles):
     def step(self, handle: Handle, x: Array, y: Array) -> Reply:
         model, optimizer = self[handle]
         sent = (x.copy(), y.copy())
+        before = int(framework.to_numpy(optimizer.iterations))
         with answering(f"taking a step on x of shape {x.shape}"):
             loss = self._answer(model, optimizer, *sent)
+        if (n_updates := int(framework.to_numpy(optimizer.iterations)) - before) != 1:
+            raise Unfit(f"the optimizer applied gradients {n_updates} times in one step; it should do so once")
         # Positions as in the check's own list: parameters, x, y.
         changed = tuple(1 + i for i, (a, b) in enumerate(zip(sent, (x, y), strict=True)) if not np.array_equal(a, b))
         return reply(framework, loss, changed)

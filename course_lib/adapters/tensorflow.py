@@ -102,7 +102,13 @@ class Model(Handles):
         return self.new(model)
 
     def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
-        return {name: value.shape for name, value in framework.parameters_out(self[handle]).items()}
+        found = framework.parameters_out(self[handle])
+        if not found:
+            raise Unfit("no tf.Variable is an attribute of the model itself, as self.hidden_weight should be")
+        for name, value in found.items():
+            if value.ndim > 1 and value.size > 1 and value.min() == value.max():
+                raise Unfit(f"all values of `{name}` start equal, so its units would all learn the same; draw them")
+        return {name: value.shape for name, value in found.items()}
 
     def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
         framework.parameters_in(self[handle], parameters)
@@ -111,8 +117,25 @@ class Model(Handles):
         return framework.parameters_out(self[handle])
 
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        model, native = self[handle], framework.from_numpy(x)
         with answering(f"calling the model on x of shape {x.shape}"), quiet_tracing():
-            return reply(framework, self[handle](framework.from_numpy(x)))
+            logits = model(native)
+        # What is not a tensor of floats has its own message.
+        if framework.is_native(logits) and logits.dtype.is_floating:
+            _expect_gradients(model, native)
+        return reply(framework, logits)
+
+
+def _expect_gradients(model: tf.Module, x: tf.Tensor) -> None:
+    """From the logits a gradient must reach every variable."""
+    variables = {name: value for name, value in vars(model).items() if isinstance(value, tf.Variable)}
+    with answering("asking for its gradient with tf.GradientTape"), quiet_tracing():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x))
+        gradients = tape.gradient(loss, variables)
+    for name, gradient in gradients.items():
+        if gradient is None:
+            raise Unfit(f"the gradient for `{name}` is None: the model does not use it, or cuts it off from the tape")
 
 
 class Step(Handles):
@@ -124,17 +147,21 @@ class Step(Handles):
         self.tolerance = framework.tolerance()
 
     def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
-        model = Probe(parameters)
+        model, optimizer = Probe(parameters), tf.keras.optimizers.SGD(learning_rate)
         with answering("making a step of a model and an optimizer"):
-            step = self._answer(model, tf.keras.optimizers.SGD(learning_rate))
+            step = self._answer(model, optimizer)
             if not callable(step):
                 raise Unfit(f"it should return the function step(x, y); it returned a {type(step).__name__}")
-        return self.new((model, step))
+        return self.new((model, step, optimizer))
 
     def step(self, handle: Handle, x: Array, y: Array) -> Reply:
-        _, step = self[handle]
+        _, step, optimizer = self[handle]
+        before = int(optimizer.iterations)
         with answering(f"taking a step on x of shape {x.shape}"), quiet_tracing():
-            return reply(framework, step(framework.from_numpy(x), framework.from_numpy(y)))
+            loss = step(framework.from_numpy(x), framework.from_numpy(y))
+        if (n_updates := int(optimizer.iterations) - before) != 1:
+            raise Unfit(f"the optimizer applied gradients {n_updates} times in one step; it should do so once")
+        return reply(framework, loss)
 
     def read(self, handle: Handle) -> dict[str, Array]:
         return framework.parameters_out(self[handle][0])

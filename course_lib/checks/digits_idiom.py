@@ -67,12 +67,14 @@ def model(answer: Model, rng: np.random.Generator, track: str) -> None:
     for _ in range(2):
         parameters, batches = reference.probe(rng, batch_size=9)
         answer.load(handle, parameters)
-        for x in (batches[0][0], batches[1][0][:1]):
-            reply = answer.call(handle, x)
+        # A model without Dropout computes the same while it trains.
+        for x, train in ((batches[0][0], False), (batches[1][0][:1], True)):
+            reply = answer.call(handle, x, train=train)
             logits = forward(parameters, x)
             expect_array(reply.value, "logits", logits.shape)
             _not_softmax(reply, logits)
-            expect_close(reply.value, logits, "logits", tolerance=answer.tolerance, where=f"for x of shape {x.shape}")
+            where = f"for x of shape {x.shape}{' while training' if train else ''}"
+            expect_close(reply.value, logits, "logits", tolerance=answer.tolerance, where=where)
             expect_native(reply, "logits", track)
 
 
@@ -131,10 +133,9 @@ _STEP_HINTS = (
 def step(answer: Step, rng: np.random.Generator, track: str) -> None:
     """Five steps of plain SGD equal the reference; in compiling tracks the Python code runs at most twice."""
     retraces = _drive(answer, rng)
-    if retraces is not None and retraces > 2:
-        raise Mismatch(
-            f"five batches of one shape ran your step's Python code {retraces} times; compile it once and reuse it."
-        )
+    given = {"jax": "loss", "tensorflow": "model"}.get(track, "model")
+    expect(retraces != 0, f"your step never called the `{given}` that it was given; compute the loss with it.")
+    _expect_compiled(retraces)
 
 
 @exercise_check(
@@ -163,8 +164,15 @@ def step(answer: Step, rng: np.random.Generator, track: str) -> None:
     },
 )
 def repair(answer: Step, rng: np.random.Generator, track: str) -> None:
-    """The repaired step equals the reference over several steps."""
-    _drive(answer, rng)
+    """The repaired step equals the reference over several steps, and is still compiled where it was."""
+    _expect_compiled(_drive(answer, rng))
+
+
+def _expect_compiled(retraces: int | None) -> None:
+    if retraces is not None and retraces > 2:
+        raise Mismatch(
+            f"five batches of one shape ran your step's Python code {retraces} times; compile it once and reuse it."
+        )
 
 
 @exercise_check(

@@ -1,6 +1,7 @@
 """Answers of lesson 01 in the JAX track."""
 
 import functools
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +26,10 @@ def one_hot_loss(logits, labels):
 @jax.jit
 def library_loss(logits, labels):
     return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
+
+
+def row_by_row_loss(logits, labels):
+    return jax.vmap(lambda z, label: jax.nn.logsumexp(z) - z[label])(logits, labels).mean()
 
 
 def naive_loss(logits, labels):
@@ -87,6 +92,32 @@ def unpacking_forward(parameters, x):
 
 def row_by_row_forward(parameters, x):
     return jax.vmap(relu_forward, in_axes=(None, 0))(parameters, x)
+
+
+def einsum_forward(parameters, x):
+    hidden = jax.nn.relu(jnp.einsum("ni,ih->nh", x, parameters["hidden_weight"]) + parameters["hidden_bias"])
+    return jnp.einsum("nh,hc->nc", hidden, parameters["output_weight"]) + parameters["output_bias"]
+
+
+def stopped_forward(parameters, x):
+    hidden = jax.nn.relu(x @ parameters["hidden_weight"] + parameters["hidden_bias"])
+    return jax.lax.stop_gradient(hidden) @ parameters["output_weight"] + parameters["output_bias"]
+
+
+def callback_forward(parameters, x):
+    """NumPy on the host, which jit takes and grad does not."""
+
+    def on_host(p, x):
+        p, x = jax.tree.map(np.asarray, p), np.asarray(x)
+        return np.maximum(x @ p["hidden_weight"] + p["hidden_bias"], 0) @ p["output_weight"] + p["output_bias"]
+
+    shape = jax.ShapeDtypeStruct((x.shape[0], parameters["output_bias"].shape[0]), jnp.float32)
+    return jax.pure_callback(on_host, shape, dict(parameters), x)
+
+
+def writing_forward(parameters, x):
+    parameters["hidden"] = jax.nn.relu(x @ parameters["hidden_weight"] + parameters["hidden_bias"])
+    return parameters["hidden"] @ parameters["output_weight"] + parameters["output_bias"]
 
 
 def linear_forward(parameters, x):
@@ -161,6 +192,86 @@ def loss_and_grad_make_step(loss, optimizer):
         return optax.apply_updates(parameters, updates), opt_state, value
 
     return jax.jit(step)
+
+
+class Stepped(NamedTuple):
+    parameters: Any
+    opt_state: Any
+    loss: Any
+
+
+def named_tuple_make_step(loss, optimizer):
+    @jax.jit
+    def step(parameters, opt_state, x, y):
+        value, gradient = jax.value_and_grad(loss)(parameters, x, y)
+        updates, opt_state = optimizer.update(gradient, opt_state, parameters)
+        return Stepped(optax.apply_updates(parameters, updates), opt_state, value)
+
+    return step
+
+
+def list_make_step(loss, optimizer):
+    usual = usual_make_step(loss, optimizer)
+    return lambda *arguments: list(usual(*arguments))
+
+
+def static_loss_make_step(loss, optimizer):
+    @functools.partial(jax.jit, static_argnames="loss")
+    def step(parameters, opt_state, x, y, *, loss):
+        value, gradient = jax.value_and_grad(loss)(parameters, x, y)
+        updates, opt_state = optimizer.update(gradient, opt_state, parameters)
+        return optax.apply_updates(parameters, updates), opt_state, value
+
+    return functools.partial(step, loss=loss)
+
+
+def ahead_of_time_make_step(loss, optimizer):
+    usual, compiled = usual_make_step(loss, optimizer), []
+
+    def step(*arguments):
+        if not compiled:
+            compiled.append(usual.lower(*arguments).compile())
+        return compiled[0](*arguments)
+
+    return step
+
+
+def own_loss_make_step(loss, optimizer):
+    """Eager, and out of sight of the loss that counts its runs."""
+
+    def own(parameters, x, y):
+        return optax.softmax_cross_entropy_with_integer_labels(relu_forward(parameters, x), y).mean()
+
+    return eager_make_step(own, optimizer)
+
+
+def own_optimizer_make_step(loss, optimizer):
+    return usual_make_step(loss, optax.sgd(0.1))
+
+
+def chained_make_step(loss, optimizer):
+    """Another optimizer than the one whose state comes in."""
+    return usual_make_step(loss, optax.chain(optax.clip(1.0), optimizer))
+
+
+def fixed_rate_make_step(loss, optimizer):
+    @jax.jit
+    def step(parameters, opt_state, x, y):
+        value, gradient = jax.value_and_grad(loss)(parameters, x, y)
+        _, opt_state = optimizer.update(gradient, opt_state, parameters)
+        return jax.tree.map(lambda p, g: p - 0.05 * g, parameters, gradient), opt_state, value
+
+    return step
+
+
+def nested_make_step(loss, optimizer):
+    usual = usual_make_step(loss, optimizer)
+
+    def step(*arguments):
+        parameters, opt_state, value = usual(*arguments)
+        return (parameters, opt_state), value
+
+    return step
 
 
 def eager_make_step(loss, optimizer):
@@ -324,6 +435,16 @@ def frozen_batch_make_step(loss, optimizer):
     return step
 
 
+def uncompiled_make_step(loss, optimizer):
+    frozen = frozen_parameters_make_step(loss, optimizer)
+
+    def step(*arguments):
+        with jax.disable_jit():
+            return frozen(*arguments)
+
+    return step
+
+
 # --- train -----------------------------------------------------------------------------------------------------------
 def usual_train(step, parameters, opt_state, batches):
     losses = []
@@ -339,6 +460,33 @@ def waiting_once_train(step, parameters, opt_state, batches):
         parameters, opt_state, loss = step(parameters, opt_state, x, y)
         losses.append(loss)
     return np.asarray(jnp.stack(losses)), parameters
+
+
+def converting_last_train(step, parameters, opt_state, batches):
+    losses = []
+    for batch in batches:
+        parameters, opt_state, loss = step(parameters, opt_state, *batch)
+        losses.append(loss)
+    return [loss.item() for loss in losses], parameters
+
+
+def scanning_train(step, parameters, opt_state, batches):
+    def body(carry, batch):
+        parameters, opt_state, loss = step(*carry, *batch)
+        return (parameters, opt_state), loss
+
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *batches)
+    (parameters, _), losses = jax.lax.scan(body, (parameters, opt_state), stacked)
+    return losses.tolist(), parameters
+
+
+def swapped_train(step, parameters, opt_state, batches):
+    losses, parameters = usual_train(step, parameters, opt_state, batches)
+    return parameters, losses
+
+
+def backwards_train(step, parameters, opt_state, batches):
+    return usual_train(step, parameters, opt_state, batches[::-1])
 
 
 def same_parameters_train(step, parameters, opt_state, batches):
@@ -379,11 +527,20 @@ def zeros_train(step, parameters, opt_state, batches):
 
 
 RIGHT = {
-    "digits/cross_entropy": [log_softmax_loss, logsumexp_loss, one_hot_loss, library_loss],
-    "digits/model": [relu_forward, unpacking_forward, row_by_row_forward],
-    "digits/step": [usual_make_step, donating_make_step, compiled_gradient_make_step, loss_and_grad_make_step],
+    "digits/cross_entropy": [log_softmax_loss, logsumexp_loss, one_hot_loss, library_loss, row_by_row_loss],
+    "digits/model": [relu_forward, unpacking_forward, row_by_row_forward, einsum_forward],
+    "digits/step": [
+        usual_make_step,
+        donating_make_step,
+        compiled_gradient_make_step,
+        loss_and_grad_make_step,
+        named_tuple_make_step,
+        list_make_step,
+        static_loss_make_step,
+        ahead_of_time_make_step,
+    ],
     "digits/repair": [compiled_gradient_make_step, usual_make_step, donating_make_step],
-    "digits/train": [usual_train, waiting_once_train],
+    "digits/train": [usual_train, waiting_once_train, converting_last_train, scanning_train],
 }
 WRONG = {
     "digits/cross_entropy": [
@@ -404,7 +561,10 @@ WRONG = {
         (numpy_relu_forward, "tracing it"),
         (python_if_forward, "tracing it"),
         (squeezed_forward, "(1, 3)"),
-        (biasless_forward, "logits"),
+        (biasless_forward, "`hidden_bias`"),
+        (stopped_forward, "no gradient reaches `hidden_bias`"),
+        (callback_forward, "jax.grad"),
+        (writing_forward, "changed the dict"),
         (nan_forward, "finite"),
     ],
     "digits/step": [
@@ -423,12 +583,19 @@ WRONG = {
         (value_in_jit_make_step, "float(value)"),
         (nothing_make_step, "return a function"),
         (nan_make_step, "finite"),
+        (own_loss_make_step, "never called the `loss`"),
+        (own_optimizer_make_step, "optimizer.update"),
+        (chained_make_step, "optimizer.update"),
+        (fixed_rate_make_step, "step 2"),
+        (nested_make_step, "2 values"),
     ],
     "digits/repair": [
         (frozen_parameters_make_step, "step 2"),
         (frozen_batch_make_step, "step 2"),
         (stale_state_make_step, "opt_state has seen 0 updates"),
         (unmoved_make_step, "step 2"),
+        (eager_make_step, "5 times"),
+        (uncompiled_make_step, "5 times"),
     ],
     "digits/train": [
         (same_parameters_train, "losses"),
@@ -437,6 +604,8 @@ WRONG = {
         (short_train, "losses"),
         (losses_only_train, "(losses, parameters)"),
         (mean_train, "losses"),
+        (swapped_train, "2 values (a dict with"),
+        (backwards_train, "losses"),
         (zeros_train, "losses"),
     ],
 }

@@ -24,6 +24,10 @@ def one_hot_loss(logits, labels):
     return -ops.mean(ops.sum(ops.one_hot(labels, ops.shape(logits)[-1]) * log_p, axis=-1))
 
 
+def per_row_mean_loss(logits, labels):
+    return ops.mean(ops.sparse_categorical_crossentropy(labels, logits, from_logits=True))
+
+
 def shifted_loss(logits, labels):
     z = logits - ops.max(logits, axis=1, keepdims=True)
     log_p = z - ops.log(ops.sum(ops.exp(z), axis=1, keepdims=True))
@@ -87,6 +91,72 @@ class Subclassed(keras.Model):
 
     def call(self, x):
         return self.output_layer(ops.relu(self.hidden(x)))
+
+
+class WithBuild(keras.Model):
+    def __init__(self, n_hidden, n_classes):
+        super().__init__()
+        self.hidden = layers.Dense(n_hidden, activation="relu", name="hidden")
+        self.last = layers.Dense(n_classes, name="output")
+
+    def build(self, input_shape):
+        self.hidden.build(input_shape)
+        self.last.build((input_shape[0], self.hidden.units))
+        self.built = True
+
+    def call(self, x):
+        return self.last(self.hidden(x))
+
+
+def built_by_shape(n_inputs, n_hidden, n_classes):
+    model = WithBuild(n_hidden, n_classes)
+    model.build((None, n_inputs))
+    return model
+
+
+def output_made_first(n_inputs, n_hidden, n_classes):
+    output, hidden = layers.Dense(n_classes, name="output"), layers.Dense(n_hidden, "relu", name="hidden")
+    output.build((None, n_hidden))
+    inputs = keras.Input((n_inputs,))
+    return keras.Model(inputs, output(hidden(inputs)))
+
+
+def compiled(n_inputs, n_hidden, n_classes):
+    model = sequential(n_inputs, n_hidden, n_classes)
+    model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return model
+
+
+def frozen(n_inputs, n_hidden, n_classes):
+    model = sequential(n_inputs, n_hidden, n_classes)
+    model.get_layer("hidden").trainable = False
+    return model
+
+
+def with_dropout(n_inputs, n_hidden, n_classes):
+    hidden = layers.Dense(n_hidden, "relu", name="hidden")
+    output = layers.Dense(n_classes, name="output")
+    return keras.Sequential([keras.Input((n_inputs,)), hidden, layers.Dropout(0.5), output])
+
+
+class Cut(layers.Layer):
+    def call(self, x):
+        return ops.stop_gradient(x)
+
+
+def cut_off(n_inputs, n_hidden, n_classes):
+    hidden = layers.Dense(n_hidden, "relu", name="hidden")
+    return keras.Sequential([keras.Input((n_inputs,)), hidden, Cut(), layers.Dense(n_classes, name="output")])
+
+
+class NumpyInside(Subclassed):
+    def call(self, x):
+        hidden = np.maximum(ops.convert_to_numpy(self.hidden(x)), 0)
+        return self.output_layer(ops.convert_to_tensor(hidden))
+
+
+def sizes_ignored(n_inputs, n_hidden, n_classes):
+    return sequential(64, 32, 10)
 
 
 def without_input(n_inputs, n_hidden, n_classes):
@@ -186,6 +256,36 @@ def through_compile(model, optimizer, x, y):
     return model.train_on_batch(x, y)
 
 
+def stateless_step(model, optimizer, x, y):
+    if not optimizer.built:
+        optimizer.build(model.trainable_variables)
+    loss, gradients = loss_and_gradients(model, ON_LOGITS, x, y)
+    if BACKEND == "jax":
+        own, weights = ([v.value for v in part] for part in (optimizer.variables, model.trainable_variables))
+        moved, own = optimizer.stateless_apply(own, gradients, weights)
+        for variable, value in zip(model.trainable_variables + optimizer.variables, moved + own, strict=True):
+            variable.assign(value)
+    else:
+        optimizer.apply(gradients)
+    return loss
+
+
+def through_fit(model, optimizer, x, y):
+    model.compile(optimizer=optimizer, loss=ON_LOGITS)
+    return model.fit(x, y, batch_size=len(x), verbose=0).history["loss"][0]
+
+
+def applied_twice(model, optimizer, x, y):
+    loss, gradients = loss_and_gradients(model, ON_LOGITS, x, y)
+    for half in ([g / 2 for g in gradients],) * 2:
+        optimizer.apply(half, model.trainable_variables)
+    return loss
+
+
+def fixed_rate(model, optimizer, x, y):
+    return usual_step(model, keras.optimizers.SGD(0.3), x, y)
+
+
 def no_move(model, optimizer, x, y):
     return loss_and_gradients(model, ON_LOGITS, x, y)[0]
 
@@ -273,6 +373,14 @@ def dict_train(model, batches):
     return losses
 
 
+def fitting_train(model, batches):
+    return [model.fit(x, y, batch_size=len(x), verbose=0).history["loss"][0] for x, y in batches]
+
+
+def dict_returned(model, batches):
+    return {"loss": usual_train(model, batches)}
+
+
 def running_mean_train(model, batches):
     losses = usual_train(model, batches)
     return list(np.cumsum(losses) / np.arange(1, len(losses) + 1))
@@ -337,6 +445,23 @@ class Resetting(keras.callbacks.Callback):
             self.model.stop_training = True
 
 
+class BeforeTheEpoch(keras.callbacks.Callback):
+    """The sum starts anew where the epoch begins."""
+
+    def __init__(self, limit):
+        super().__init__()
+        self.limit, self.losses, self.total = limit, [], 0.0
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.total = 0.0
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(float(logs["loss"] * (batch + 1) - self.total))
+        self.total += self.losses[-1]
+        if len(self.losses) == self.limit:
+            self.model.stop_training = True
+
+
 class RunningMean(Resetting):
     def on_train_batch_begin(self, batch, logs=None):
         pass
@@ -393,12 +518,12 @@ class ZeroLosses(Undoing):
 
 
 RIGHT = {
-    "digits/cross_entropy": [library_loss, one_hot_loss, shifted_loss],
-    "digits/model": [sequential, functional, Subclassed],
-    "digits/step": [usual_step, zipped_step, by_hand, through_compile],
-    "digits/repair": [usual_step, by_hand],
-    "digits/train": [usual_train, evaluating_train, dict_train],
-    "digits/observer": [Undoing, Resetting],
+    "digits/cross_entropy": [library_loss, one_hot_loss, shifted_loss, per_row_mean_loss],
+    "digits/model": [sequential, functional, Subclassed, built_by_shape, output_made_first, compiled],
+    "digits/step": [usual_step, zipped_step, stateless_step, through_compile, through_fit],
+    "digits/repair": [usual_step, zipped_step],
+    "digits/train": [usual_train, evaluating_train, dict_train, fitting_train],
+    "digits/observer": [Undoing, Resetting, BeforeTheEpoch],
 }
 WRONG = {
     "digits/cross_entropy": [
@@ -418,19 +543,27 @@ WRONG = {
         (relu_last, "logits"),
         (no_bias, "output_bias"),
         (no_model, "keras.Model"),
+        (frozen, "trainable"),
+        (with_dropout, "while training"),
+        (cut_off, "no gradient"),
+        (NumpyInside, "gradient"),
+        (sizes_ignored, "(5, 7)"),
     ],
     "digits/step": [
-        (no_move, "step 2"),
-        (no_learning_rate, "step 2"),
+        (no_move, "applied gradients 0 times"),
+        (by_hand, "applied gradients 0 times"),
+        (applied_twice, "applied gradients 2 times"),
+        (no_learning_rate, "applied gradients 0 times"),
         (uphill, "step 2"),
         (probabilities_step, "step 1"),
         (summed_step, "step 2"),
         (late_loss, "step 1"),
         (no_return, "None"),
-        (new_optimizer, "step 2"),
+        (new_optimizer, "applied gradients 0 times"),
+        (fixed_rate, "applied gradients 0 times"),
         (swapped_arguments, "your code raised"),
     ],
-    "digits/repair": [(probabilities_step, "step 1"), (no_move, "step 2")],
+    "digits/repair": [(probabilities_step, "step 1"), (no_move, "0 times"), (late_loss, "step 1"), (uphill, "step 2")],
     "digits/train": [
         (running_mean_train, "losses"),
         (fit_logs_train, "losses"),
@@ -439,6 +572,7 @@ WRONG = {
         (untrained_losses, "losses"),
         (recompiling_train, "losses"),
         (last_left_out, "losses"),
+        (dict_returned, "losses"),
     ],
     "digits/observer": [
         (RunningMean, "recorded losses"),

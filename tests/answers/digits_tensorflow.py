@@ -28,6 +28,11 @@ def keras_loss(logits, labels):
     return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)(labels, logits)
 
 
+@tf.function(jit_compile=True, reduce_retracing=True)
+def compiled_loss(logits, labels):
+    return tf.reduce_mean(tf.reduce_logsumexp(logits, axis=-1) - tf.gather(logits, labels, batch_dims=1))
+
+
 def naive_loss(logits, labels):
     e = tf.exp(logits)
     return -tf.reduce_mean(tf.math.log(tf.gather(e / tf.reduce_sum(e, axis=1, keepdims=True), labels, batch_dims=1)))
@@ -107,6 +112,61 @@ class Named(tf.Module):
     def __call__(self, x):
         hidden = tf.maximum(tf.linalg.matmul(x, self.hidden_weight) + self.hidden_bias, 0.0)
         return tf.nn.bias_add(tf.linalg.matmul(hidden, self.output_weight), self.output_bias)
+
+
+class CompiledByXla(Plain):
+    @tf.function(jit_compile=True, reduce_retracing=True)
+    def __call__(self, x):
+        return super().__call__(x)
+
+
+class NameScoped(Plain):
+    @tf.Module.with_name_scope
+    def __call__(self, x):
+        return super().__call__(x)
+
+
+class CutOff(Plain):
+    def __call__(self, x):
+        hidden = tf.stop_gradient(tf.nn.relu(x @ self.hidden_weight + self.hidden_bias))
+        return hidden @ self.output_weight + self.output_bias
+
+
+class NumpyInside(Plain):
+    def __call__(self, x):
+        hidden = np.maximum((x @ self.hidden_weight + self.hidden_bias).numpy(), 0)
+        return hidden @ self.output_weight + self.output_bias
+
+
+class Biasless(Plain):
+    def __call__(self, x):
+        return tf.nn.relu(x @ self.hidden_weight) @ self.output_weight + self.output_bias
+
+
+class AllZeros(Plain):
+    def __init__(self, n_inputs, n_hidden, n_classes):
+        super().__init__(n_inputs, n_hidden, n_classes)
+        self.hidden_weight.assign(tf.zeros_like(self.hidden_weight))
+        self.output_weight.assign(tf.zeros_like(self.output_weight))
+
+
+class Dense(tf.Module):
+    def __init__(self, n_inputs, n_outputs):
+        super().__init__()
+        self.weight = tf.Variable(tf.random.normal((n_inputs, n_outputs)))
+        self.bias = tf.Variable(tf.zeros(n_outputs))
+
+    def __call__(self, x):
+        return x @ self.weight + self.bias
+
+
+class Nested(tf.Module):
+    def __init__(self, n_inputs, n_hidden, n_classes):
+        super().__init__()
+        self.hidden, self.output = Dense(n_inputs, n_hidden), Dense(n_hidden, n_classes)
+
+    def __call__(self, x):
+        return self.output(tf.nn.relu(self.hidden(x)))
 
 
 class NoActivation(Plain):
@@ -210,6 +270,75 @@ def by_hand(model, optimizer):
     return lambda x, y: float(step(x, y))
 
 
+def reduced_retracing(model, optimizer):
+    return tf.function(eager(model, optimizer), jit_compile=True, reduce_retracing=True)
+
+
+def with_keras_loss(model, optimizer):
+    optimizer.build(model.trainable_variables)
+    loss_function = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = loss_function(y, model(x))
+        optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+        return loss
+
+    return step
+
+
+class StepModule(tf.Module):
+    def __init__(self, model, optimizer):
+        super().__init__()
+        self.model, self.optimizer = model, optimizer
+
+    @tf.function
+    def __call__(self, x, y):
+        return eager(self.model, self.optimizer)(x, y)
+
+
+def concrete(model, optimizer):
+    step, traced = usual(model, optimizer), []
+
+    def run(x, y):
+        if not traced:
+            traced.append(step.get_concrete_function(x, y))
+        return traced[0](x, y)
+
+    return run
+
+
+def around_the_model(model, optimizer):
+    """Eager, and out of sight of the model that counts its runs."""
+
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            hidden = tf.nn.relu(x @ model.hidden_weight + model.hidden_bias)
+            loss = loss_of(y, hidden @ model.output_weight + model.output_bias)
+        optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+        return loss
+
+    return step
+
+
+def fixed_rate(model, optimizer):
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = loss_of(y, model(x))
+        variables = model.trainable_variables
+        for variable, slope in zip(variables, tape.gradient(loss, variables), strict=True):
+            variable.assign_sub(0.3 * slope)
+        return loss
+
+    return step
+
+
+def step_itself(model, optimizer, x, y):
+    return eager(model, optimizer)(x, y)
+
+
 def compiled_anew(model, optimizer):
     return lambda x, y: usual(model, optimizer)(x, y)
 
@@ -305,6 +434,28 @@ def array_train(step, batches):
     return np.array(losses)
 
 
+def waiting_once_train(step, batches):
+    return tf.stack([step(*batch) for batch in batches]).numpy().tolist()
+
+
+def dataset_train(step, batches):
+    arrays = tuple(tf.stack(part) for part in zip(*batches, strict=True))
+    return [float(step(x, y)) for x, y in tf.data.Dataset.from_tensor_slices(arrays).prefetch(2)]
+
+
+def loop_in_the_graph(step, batches):
+    arrays = tuple(tf.stack(part) for part in zip(*batches, strict=True))
+
+    @tf.function
+    def run():
+        losses = tf.TensorArray(tf.float32, len(batches))
+        for number in tf.range(len(batches)):
+            losses = losses.write(number, step(arrays[0][number], arrays[1][number]))
+        return losses.stack()
+
+    return run().numpy().tolist()
+
+
 def wrapped_train(step, batches):
     losses = []
 
@@ -338,11 +489,19 @@ def text_train(step, batches):
 
 
 RIGHT = {
-    "digits/cross_entropy": [library_loss, gathered_loss, one_hot_loss, keras_loss],
-    "digits/model": [Plain, Compiled, Named],
-    "digits/step": [usual, decorated, with_signature, by_hand],
-    "digits/repair": [usual, eager],
-    "digits/train": [usual_train, array_train],
+    "digits/cross_entropy": [library_loss, gathered_loss, one_hot_loss, keras_loss, compiled_loss],
+    "digits/model": [Plain, Compiled, Named, CompiledByXla, NameScoped],
+    "digits/step": [
+        usual,
+        decorated,
+        with_signature,
+        reduced_retracing,
+        with_keras_loss,
+        StepModule,
+        concrete,
+    ],
+    "digits/repair": [usual, decorated, reduced_retracing],
+    "digits/train": [usual_train, array_train, waiting_once_train, dataset_train, loop_in_the_graph],
 }
 WRONG = {
     "digits/cross_entropy": [
@@ -365,7 +524,12 @@ WRONG = {
         (Constants, "hidden_bias"),
         (Frozen, "output_bias"),
         (Transposed, "(5, 7)"),
-        (Layers, "hidden_weight"),
+        (Layers, "self.hidden_weight"),
+        (Nested, "self.hidden_weight"),
+        (CutOff, "`hidden_weight` is None"),
+        (NumpyInside, "`hidden_weight` is None"),
+        (Biasless, "`hidden_bias` is None"),
+        (AllZeros, "start equal"),
         (KerasModel, "tf.Module"),
     ],
     "digits/step": [
@@ -375,18 +539,23 @@ WRONG = {
         (outside_the_tape, "gradient"),
         (none_filtered, "step 2"),
         (first_batch_captured, "step 2"),
-        (no_move, "step 2"),
+        (no_move, "applied gradients 0 times"),
+        (by_hand, "applied gradients 0 times"),
+        (fixed_rate, "applied gradients 0 times"),
+        (around_the_model, "never called the `model`"),
+        (step_itself, "making a step"),
         (late_loss, "step 1"),
         (numpy_in_graph, "numpy"),
         (no_return, "None"),
         (step_not_returned, "NoneType"),
-        (own_optimizer, "step 2"),
+        (own_optimizer, "applied gradients 0 times"),
     ],
     "digits/repair": [
         (outside_the_tape, "gradient"),
         (none_filtered, "step 2"),
         (first_batch_captured, "step 2"),
-        (no_move, "step 2"),
+        (no_move, "applied gradients 0 times"),
+        (eager, "5 times"),
     ],
     "digits/train": [
         (wrapped_train, "losses"),
