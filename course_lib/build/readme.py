@@ -51,7 +51,7 @@ def check_messages() -> str:
         verdict = judge(exercise("digits/accuracy"), namespace["accuracy"], "numpy", seed=SEED)
         if not verdict.passed:
             verdict = verdict.with_hint(find_check("digits/accuracy").hint(1, "numpy"))
-        parts.append(f'```python\n{source}\ncheck("digits/accuracy", accuracy)\n```\n\n```text\n{verdict}\n```')
+        parts.append(f'```python\n{source}\n\ncheck("digits/accuracy", accuracy)\n```\n\n```text\n{verdict}\n```')
     return "\n\n".join(parts)
 
 
