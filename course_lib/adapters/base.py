@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.kinds import Handle, Reply, Sent, Unreadable, answering
+from course_lib.kinds import Handle, Reply, Sent, Unfit, Unreadable, answering
 
 Array = NDArray[Any]
 
@@ -65,24 +65,27 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-class FunctionAnswer:
+class NativeAnswer:
+    """An answer of one track; each subclass names its track's module as `framework`."""
+
+    framework: ModuleType
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        self._answer = answer
+        self.tolerance: float = self.framework.tolerance()
+
+
+class FunctionAnswer(NativeAnswer):
     """The Function kind for any framework; subclasses add `gradient` and `traced`."""
 
-    def __init__(self, answer: Callable[..., Any], framework: ModuleType) -> None:
-        self._answer, self._framework = answer, framework
-        self.tolerance: float = framework.tolerance()
-
     def call(self, *arguments: Sent) -> Reply:
-        return self._called(self._answer, arguments)
-
-    def _called(self, function: Callable[..., Any], arguments: tuple[Sent, ...]) -> Reply:
-        """Call `function` on native copies of the arguments and see which of them it changed."""
-        sent = [natively(self._framework, a) for a in arguments]
-        before = [plain(self._framework, a) for a in sent]
+        """Call the answer on native copies of the arguments and see which of them it changed."""
+        sent = [natively(self.framework, a) for a in arguments]
+        before = [plain(self.framework, a) for a in sent]
         with answering(f"calling it with {len(sent)} arguments"):
-            value = function(*sent)
-        changed = tuple(i for i, a in enumerate(sent) if not same(before[i], plain(self._framework, a)))
-        return reply(self._framework, value, changed)
+            value = self._answer(*sent)
+        changed = tuple(i for i, a in enumerate(sent) if not same(before[i], plain(self.framework, a)))
+        return reply(self.framework, value, changed)
 
     def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
         return None
@@ -91,10 +94,11 @@ class FunctionAnswer:
         return None
 
 
-class Handles:
-    """Objects of the answer's side, given out as numbers."""
+class HandledAnswer(NativeAnswer):
+    """An answer that makes objects of its own side, given out as numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        super().__init__(answer)
         self._objects: dict[Handle, Any] = {}
 
     def new(self, value: Any) -> Handle:
@@ -107,3 +111,31 @@ class Handles:
 
     def __setitem__(self, handle: Handle, value: Any) -> None:
         self._objects[handle] = value
+
+
+class ModelAnswer(HandledAnswer):
+    """The parameters' way into and out of a model, the same in every track; subclasses add `build` and `call`."""
+
+    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
+        return {name: value.shape for name, value in self.read(handle).items()}
+
+    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
+        self.framework.parameters_in(self[handle], parameters)
+
+    def read(self, handle: Handle) -> dict[str, Array]:
+        found: dict[str, Array] = self.framework.parameters_out(self[handle])
+        return found
+
+
+class LoopAnswer(NativeAnswer):
+    """What a training loop gave: its losses, and the parameters that it left in a model."""
+
+    def trained(self, losses: Any, model: Any) -> tuple[Reply, dict[str, Array]]:
+        final = self.framework.parameters_out(model)
+        return reply(self.framework, losses), {str(k): plain(self.framework, v) for k, v in final.items()}
+
+
+def expect_no_graph(losses: Any, cure: str) -> None:
+    """PyTorch's own trap, and fastai's: a list of losses that still hold the graph of their steps."""
+    if isinstance(losses, (list, tuple)) and any(getattr(v, "requires_grad", False) for v in losses):
+        raise Unfit(f"the losses are tensors that are still part of a graph; {cure}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ from fastcore.basics import defaults, noop
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
-from course_lib.adapters.base import natively, plain, reply
+from course_lib.adapters.base import LoopAnswer, NativeAnswer, expect_no_graph, natively, reply
 from course_lib.adapters.torch import Function, Model, Probe
 from course_lib.frameworks import fastai as framework
 from course_lib.kinds import Reply, Unfit, answering
@@ -68,12 +68,10 @@ def validation_of(batches: Sequence[TensorBatch]) -> list[TensorBatch]:
     return [(x + 1.0, y)]
 
 
-class Loop:
+class Loop(LoopAnswer):
     """The answer is `train(dls, model, learning_rate) -> losses`, a list of plain numbers, by a Learner of its own."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def run(
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
@@ -85,22 +83,18 @@ class Loop:
         if not steps:
             message = "no Learner took a step; give the dls and the model to a Learner and call its fit"
             raise Unfit(message)
-        if isinstance(losses, (list, tuple)) and any(getattr(v, "requires_grad", False) for v in losses):
-            message = "the losses still hold the graph of every step, and so its memory; keep self.loss.item() instead"
-            raise Unfit(message)
-        return reply(framework, losses), {k: plain(framework, v) for k, v in framework.parameters_out(model).items()}
+        expect_no_graph(losses, "keep self.loss.item() instead")
+        return self.trained(losses, model)
 
 
-class Observer:
+class Observer(NativeAnswer):
     """The answer is a Callback class; `Watcher(limit).losses` is read after the Learner has come back from its fit.
 
     The batches are dealt out two an epoch, so that validation comes between them, and an epoch that is given up does
     not end the training.
     """
 
-    def __init__(self, answer: Callable[[int], Any]) -> None:
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def run(
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float, limit: int
@@ -114,9 +108,7 @@ class Observer:
             learn = Learner(dls, Probe(parameters), loss_func=cross_entropy, opt_func=SGD, cbs=callback)
             learn.fit(len(tensors) // 2, learning_rate)
             losses = callback.losses
-        if isinstance(losses, (list, tuple)) and any(getattr(v, "requires_grad", False) for v in losses):
-            message = "the recorded losses still hold the graph of every step; record self.loss.item() instead"
-            raise Unfit(message)
+        expect_no_graph(losses, "record self.loss.item() instead")
         return reply(framework, losses), len(steps)
 
 

@@ -11,7 +11,16 @@ import jax.numpy as jnp
 import optax
 from numpy.typing import NDArray
 
-from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply, type_name
+from course_lib.adapters.base import (
+    FunctionAnswer,
+    HandledAnswer,
+    LoopAnswer,
+    ModelAnswer,
+    natively,
+    plain,
+    reply,
+    type_name,
+)
 from course_lib.frameworks import jax as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering, describe
 
@@ -22,8 +31,7 @@ Parameters = dict[str, jax.Array]
 class Function(FunctionAnswer):
     """A function of arrays, seen also by jax.grad and jax.jit."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__(answer, framework)
+    framework = framework
 
     def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
         sent = [natively(framework, a) for a in arguments]
@@ -38,37 +46,25 @@ class Function(FunctionAnswer):
         return reply(framework, value)
 
 
-class Model(Handles):
+class Model(ModelAnswer):
     """The answer is a pure function `forward(parameters, x) -> logits`; the model itself is the dict of parameters."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__()
-        self._forward = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def build(self, **sizes: int) -> Handle:
         i, h, c = sizes["n_inputs"], sizes["n_hidden"], sizes["n_classes"]
         shapes = {"hidden_weight": (i, h), "hidden_bias": (h,), "output_weight": (h, c), "output_bias": (c,)}
         return self.new({name: jnp.zeros(shape) for name, shape in shapes.items()})
 
-    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
-        return {name: value.shape for name, value in self[handle].items()}
-
-    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
-        framework.parameters_in(self[handle], parameters)
-
-    def read(self, handle: Handle) -> dict[str, Array]:
-        return framework.parameters_out(self[handle])
-
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
         native, given = framework.from_numpy(x), dict(self[handle])
         with answering(f"calling it on x of shape {x.shape}"):
-            logits = self._forward(given, native)
+            logits = self._answer(given, native)
         if given.keys() != self[handle].keys() or any(given[k] is not v for k, v in self[handle].items()):
             raise Unfit("forward changed the dict of parameters that it was given; a pure function leaves it as it was")
         # A trace on shapes alone costs no compilation, and shows NumPy or a Python `if` inside the function.
         with answering("tracing it as jax.jit and jax.grad do"):
-            jax.eval_shape(self._forward, dict(self[handle]), native)
+            jax.eval_shape(self._answer, dict(self[handle]), native)
         # A single row may leave every hidden unit at zero, and then a gradient is rightly zero.
         if len(x) > 1 and framework.is_native(logits) and bool(jnp.isfinite(logits).all()):
             self._expect_gradients(dict(self[handle]), native)
@@ -76,7 +72,7 @@ class Model(Handles):
 
     def _expect_gradients(self, parameters: Parameters, x: jax.Array) -> None:
         with answering("asking for its gradient with jax.grad"):
-            gradient = jax.grad(lambda p: jnp.square(self._forward(p, x)).sum())(parameters)
+            gradient = jax.grad(lambda p: jnp.square(self._answer(p, x)).sum())(parameters)
         for name, value in gradient.items():
             if not value.any():
                 raise Unfit(f"no gradient reaches `{name}`: forward does not use it, or cuts it off on the way")
@@ -124,16 +120,13 @@ class Training:
     n_steps: int = 0
 
 
-class Step(Handles):
+class Step(HandledAnswer):
     """The answer is `make_step(loss, optimizer)`, which returns `step(parameters, opt_state, x, y)`.
 
     The step returns (parameters, opt_state, loss). The old arrays may be donated, so nothing here reads them again.
     """
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__()
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
         loss, optimizer, native = ProbeLoss(), probe_optimizer(learning_rate), natively(framework, dict(parameters))
@@ -187,12 +180,10 @@ def _expect_count(state: Any, n_steps: int) -> None:
         raise Unfit(message)
 
 
-class Loop:
+class Loop(LoopAnswer):
     """The answer is `train(step, parameters, opt_state, batches) -> (losses, parameters)`; the step is a probe."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def run(
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
@@ -206,7 +197,7 @@ class Loop:
                 seen = describe(plain(framework, returned))
                 raise Unfit(f"train should return (losses, parameters); it returned {seen}")
         losses, final = returned
-        return reply(framework, losses), {str(k): plain(framework, v) for k, v in final.items()}
+        return self.trained(losses, final)
 
 
 def probe_step(optimizer: optax.GradientTransformation) -> Callable[..., tuple[Parameters, Any, jax.Array]]:

@@ -9,7 +9,16 @@ import keras
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply, type_name
+from course_lib.adapters.base import (
+    FunctionAnswer,
+    HandledAnswer,
+    LoopAnswer,
+    ModelAnswer,
+    NativeAnswer,
+    natively,
+    reply,
+    type_name,
+)
 from course_lib.frameworks import keras as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
@@ -66,8 +75,7 @@ COMPILER = {"jax": _jit, "tensorflow": _tf_function}
 class Function(FunctionAnswer):
     """A function of the backend's tensors, seen also by its gradient and its compiler."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__(answer, framework)
+    framework = framework
 
     def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
         sent = [natively(framework, a) for a in arguments]
@@ -110,13 +118,10 @@ def compiled_probe(parameters: Mapping[str, Array], learning_rate: float) -> ker
     return model
 
 
-class Model(Handles):
+class Model(ModelAnswer):
     """The answer is `build_model(n_inputs, n_hidden, n_classes)`: a built keras.Model with layers hidden and output."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__()
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def build(self, **sizes: int) -> Handle:
         with answering(f"building the model with {sizes}"):
@@ -128,15 +133,6 @@ class Model(Handles):
             if frozen := [variable.path for variable in model.non_trainable_weights]:
                 raise Unfit(f"every weight should be trainable; {', '.join(frozen)} is not")
         return self.new(model)
-
-    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
-        return {name: value.shape for name, value in framework.parameters_out(self[handle]).items()}
-
-    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
-        framework.parameters_in(self[handle], parameters)
-
-    def read(self, handle: Handle) -> dict[str, Array]:
-        return framework.parameters_out(self[handle])
 
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
         model = self[handle]
@@ -156,13 +152,10 @@ def _expect_gradient(model: keras.Model, x: Any) -> None:
         raise Unfit("no gradient flows from the logits back through the model: something cuts it off on the way")
 
 
-class Step(Handles):
+class Step(HandledAnswer):
     """The answer is `step(model, optimizer, x, y) -> loss`; x and y are NumPy arrays, as Keras takes them."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__()
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
         return self.new((probe(parameters), keras.optimizers.SGD(learning_rate)))
@@ -186,12 +179,10 @@ class Step(Handles):
         return None
 
 
-class Loop:
+class Loop(LoopAnswer):
     """The answer is `train(model, batches) -> losses`, for a compiled model and batches of NumPy arrays."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def run(
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
@@ -199,10 +190,10 @@ class Loop:
         model = compiled_probe(parameters, learning_rate)
         with answering(f"training on {len(batches)} batches"):
             losses = self._answer(model, [(x.copy(), y.copy()) for x, y in batches])
-        return reply(framework, losses), {k: plain(framework, v) for k, v in framework.parameters_out(model).items()}
+        return self.trained(losses, model)
 
 
-class Observer:
+class Observer(NativeAnswer):
     """The answer is a keras.callbacks.Callback class: `Watcher(limit)`, with what it recorded in `.losses`.
 
     `fit` goes through the batches in epochs of three. The steps are counted by the optimizer, not by the answer.
@@ -210,9 +201,7 @@ class Observer:
 
     STEPS_PER_EPOCH = 3
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def run(
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float, limit: int

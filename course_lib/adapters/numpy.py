@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.adapters.base import FunctionAnswer, Handles, plain, reply, same
+from course_lib.adapters.base import FunctionAnswer, HandledAnswer, LoopAnswer, ModelAnswer, reply, same
 from course_lib.frameworks import numpy as framework
 from course_lib.kinds import Handle, Reply, answering
 
@@ -18,44 +18,28 @@ Array = NDArray[Any]
 class Function(FunctionAnswer):
     """A plain function of arrays."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__(answer, framework)
+    framework = framework
 
 
-class Model(Handles):
+class Model(ModelAnswer):
     """The answer is `forward(parameters, x) -> logits`; the model itself is the dict of parameters."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__()
-        self._forward = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def build(self, **sizes: int) -> Handle:
         i, h, c = sizes["n_inputs"], sizes["n_hidden"], sizes["n_classes"]
         shapes = {"hidden_weight": (i, h), "hidden_bias": (h,), "output_weight": (h, c), "output_bias": (c,)}
         return self.new({name: np.zeros(shape, np.float32) for name, shape in shapes.items()})
 
-    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
-        return {name: value.shape for name, value in self[handle].items()}
-
-    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
-        framework.parameters_in(self[handle], parameters)
-
-    def read(self, handle: Handle) -> dict[str, Array]:
-        return framework.parameters_out(self[handle])
-
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
         with answering(f"calling it on x of shape {x.shape}"):
-            return reply(framework, self._forward(self[handle], framework.from_numpy(x)))
+            return reply(framework, self._answer(self[handle], framework.from_numpy(x)))
 
 
-class Step(Handles):
+class Step(HandledAnswer):
     """The answer is `step(parameters, x, y, learning_rate) -> (loss, parameters)`; the old parameters stay."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__()
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
         return self.new((framework.parameters_out(parameters), learning_rate))
@@ -86,12 +70,10 @@ def probe_step(
     return sgd_step(parameters, x, y, learning_rate)
 
 
-class Loop:
+class Loop(LoopAnswer):
     """The answer is `train(step, parameters, batches, learning_rate) -> (losses, parameters)`; the step is a probe."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def run(
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
@@ -99,7 +81,7 @@ class Loop:
         with answering(f"training on {len(batches)} batches"):
             losses, end = self._answer(probe_step, framework.parameters_out(parameters), list(batches), learning_rate)
             final = {str(k): np.asarray(v) for k, v in end.items()}
-        return reply(framework, losses), {k: plain(framework, v) for k, v in final.items()}
+        return self.trained(losses, final)
 
 
 ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}

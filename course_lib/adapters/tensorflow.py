@@ -9,7 +9,14 @@ from typing import Any
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply
+from course_lib.adapters.base import (
+    FunctionAnswer,
+    HandledAnswer,
+    LoopAnswer,
+    ModelAnswer,
+    natively,
+    reply,
+)
 from course_lib.frameworks import tensorflow as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
@@ -32,8 +39,7 @@ def quiet_tracing() -> Iterator[None]:
 class Function(FunctionAnswer):
     """A function of tensors, seen also by GradientTape and by tf.function."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__(answer, framework)
+    framework = framework
 
     def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
         sent = [natively(framework, a) for a in arguments]
@@ -86,13 +92,10 @@ def probe_step(model: Probe, learning_rate: float) -> NativeStep:
     return step  # type: ignore[no-any-return]
 
 
-class Model(Handles):
+class Model(ModelAnswer):
     """The answer is a tf.Module class, built by (n_inputs, n_hidden, n_classes), with variables under neutral names."""
 
-    def __init__(self, answer: Callable[..., tf.Module]) -> None:
-        super().__init__()
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def build(self, **sizes: int) -> Handle:
         with answering(f"building the model with {sizes}"):
@@ -109,12 +112,6 @@ class Model(Handles):
             if value.ndim > 1 and value.size > 1 and value.min() == value.max():
                 raise Unfit(f"all values of `{name}` start equal, so its units would all learn the same; draw them")
         return {name: value.shape for name, value in found.items()}
-
-    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
-        framework.parameters_in(self[handle], parameters)
-
-    def read(self, handle: Handle) -> dict[str, Array]:
-        return framework.parameters_out(self[handle])
 
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
         model, native = self[handle], framework.from_numpy(x)
@@ -138,13 +135,10 @@ def _expect_gradients(model: tf.Module, x: tf.Tensor) -> None:
             raise Unfit(f"the gradient for `{name}` is None: the model does not use it, or cuts it off from the tape")
 
 
-class Step(Handles):
+class Step(HandledAnswer):
     """The answer is `make_step(model, optimizer)`, which returns the compiled `step(x, y) -> loss`."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__()
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
         model, optimizer = Probe(parameters), tf.keras.optimizers.SGD(learning_rate)
@@ -171,12 +165,10 @@ class Step(Handles):
         return runs
 
 
-class Loop:
+class Loop(LoopAnswer):
     """The answer is `train(step, batches) -> losses`, a list of plain numbers; the step is a probe."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def run(
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
@@ -184,7 +176,7 @@ class Loop:
         model = Probe(parameters)
         with answering(f"training on {len(batches)} batches"), quiet_tracing():
             losses = self._answer(probe_step(model, learning_rate), natively(framework, list(batches)))
-        return reply(framework, losses), {k: plain(framework, v) for k, v in framework.parameters_out(model).items()}
+        return self.trained(losses, model)
 
 
 ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from course_lib.adapters.base import FunctionAnswer, Handles, natively, plain, reply
+from course_lib.adapters.base import (
+    FunctionAnswer,
+    HandledAnswer,
+    LoopAnswer,
+    ModelAnswer,
+    expect_no_graph,
+    natively,
+    reply,
+)
 from course_lib.frameworks import torch as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
@@ -19,8 +27,7 @@ Array = NDArray[Any]
 class Function(FunctionAnswer):
     """A function of tensors, seen also by autograd and by torch.func."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__(answer, framework)
+    framework = framework
 
     def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
         sent = [natively(framework, a) for a in arguments]
@@ -53,13 +60,10 @@ class Probe(nn.Module):
         return logits
 
 
-class Model(Handles):
+class Model(ModelAnswer):
     """The answer is an nn.Module class: (n_inputs, n_hidden, n_classes), with Linear layers hidden and output."""
 
-    def __init__(self, answer: Callable[..., nn.Module]) -> None:
-        super().__init__()
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def build(self, **sizes: int) -> Handle:
         with answering(f"building the model with {sizes}"):
@@ -68,28 +72,16 @@ class Model(Handles):
                 raise Unfit(f"the model should be an nn.Module; it is a {type(model).__name__}")
         return self.new(model)
 
-    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:
-        return {name: value.shape for name, value in framework.parameters_out(self[handle]).items()}
-
-    def load(self, handle: Handle, parameters: Mapping[str, Array]) -> None:
-        framework.parameters_in(self[handle], parameters)
-
-    def read(self, handle: Handle) -> dict[str, Array]:
-        return framework.parameters_out(self[handle])
-
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
         model = self[handle].train(train)
         with answering(f"calling the model on x of shape {x.shape}"):
             return reply(framework, model(framework.from_numpy(x)))
 
 
-class Step(Handles):
+class Step(HandledAnswer):
     """The answer is `step(model, optimizer, x, y) -> loss`."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        super().__init__()
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
         model = Probe(parameters)
@@ -107,12 +99,10 @@ class Step(Handles):
         return None
 
 
-class Loop:
+class Loop(LoopAnswer):
     """The answer is `train(model, optimizer, batches) -> losses`, a list of plain numbers."""
 
-    def __init__(self, answer: Callable[..., Any]) -> None:
-        self._answer = answer
-        self.tolerance = framework.tolerance()
+    framework = framework
 
     def run(
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float
@@ -121,10 +111,8 @@ class Loop:
         optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
         with answering(f"training on {len(batches)} batches"):
             losses = self._answer(model, optimizer, natively(framework, list(batches)))
-        if isinstance(losses, (list, tuple)) and any(getattr(v, "requires_grad", False) for v in losses):
-            message = "the losses still hold the graph of every step, and so its memory; keep loss.item() instead"
-            raise Unfit(message)
-        return reply(framework, losses), {k: plain(framework, v) for k, v in framework.parameters_out(model).items()}
+        expect_no_graph(losses, "keep loss.item() instead")
+        return self.trained(losses, model)
 
 
 ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}
