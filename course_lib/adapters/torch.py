@@ -75,7 +75,24 @@ class Model(ModelAnswer):
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
         model = self[handle].train(train)
         with answering(f"calling the model on x of shape {x.shape}"):
-            return reply(framework, model(framework.from_numpy(x)))
+            logits = model(framework.from_numpy(x))
+        # A single row may leave every hidden unit at zero, and then a gradient is rightly zero.
+        if len(x) > 1 and framework.is_native(logits) and logits.is_floating_point():
+            _expect_gradients(model, logits)
+        return reply(framework, logits)
+
+
+def _expect_gradients(model: nn.Module, logits: torch.Tensor) -> None:
+    """From the logits a gradient must reach every parameter."""
+    named = dict(model.named_parameters())
+    if frozen := [name for name, value in named.items() if not value.requires_grad]:
+        raise Unfit(f"every parameter should be trainable; {', '.join(frozen)} does not require a gradient")
+    if not logits.requires_grad:
+        raise Unfit("the logits do not require a gradient: something in forward cuts them off from the graph")
+    gradients = torch.autograd.grad(logits.square().sum(), list(named.values()), allow_unused=True)
+    for name, gradient in zip(named, gradients, strict=True):
+        if gradient is None:
+            raise Unfit(f"no gradient reaches `{name}`: forward does not use it, or cuts it off on the way")
 
 
 class Step(HandledAnswer):
@@ -85,12 +102,19 @@ class Step(HandledAnswer):
 
     def start(self, parameters: Mapping[str, Array], learning_rate: float) -> Handle:
         model = Probe(parameters)
-        return self.new((model, torch.optim.SGD(model.parameters(), lr=learning_rate)))
+        optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
+        steps: list[str] = []
+        optimizer.register_step_post_hook(lambda *_: steps.append("step"))
+        return self.new((model, optimizer, steps))
 
     def step(self, handle: Handle, x: Array, y: Array) -> Reply:
-        model, optimizer = self[handle]
+        model, optimizer, steps = self[handle]
+        before = len(steps)
         with answering(f"taking a step on x of shape {x.shape}"):
-            return reply(framework, self._answer(model, optimizer, framework.from_numpy(x), framework.from_numpy(y)))
+            loss = self._answer(model, optimizer, framework.from_numpy(x), framework.from_numpy(y))
+        if len(steps) - before != 1:
+            raise Unfit(f"the optimizer should take one step; it took {len(steps) - before}")
+        return reply(framework, loss)
 
     def read(self, handle: Handle) -> dict[str, Array]:
         return framework.parameters_out(self[handle][0])

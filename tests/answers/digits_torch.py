@@ -90,6 +90,40 @@ class NoBias(Plain):
         self.output = nn.Linear(n_hidden, n_classes, bias=False)
 
 
+class Detached(Plain):
+    def forward(self, x):
+        return self.output(F.relu(self.hidden(x)).detach())
+
+
+class NumpyInside(Plain):
+    def forward(self, x):
+        hidden = np.maximum(self.hidden(x).detach().numpy(), 0)
+        return self.output(torch.from_numpy(hidden))
+
+
+class WithDropout(Plain):
+    def forward(self, x):
+        return F.dropout(super().forward(x), 0.5, self.training)
+
+
+class Frozen(Plain):
+    def __init__(self, n_inputs, n_hidden, n_classes):
+        super().__init__(n_inputs, n_hidden, n_classes)
+        self.hidden.requires_grad_(False)
+
+
+class Functional(nn.Module):
+    def __init__(self, n_inputs, n_hidden, n_classes):
+        super().__init__()
+        self.hidden, self.output = nn.Linear(n_inputs, n_hidden), nn.Linear(n_hidden, n_classes)
+        self.layers = [self.hidden, nn.ReLU(), self.output]
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
 # --- step ------------------------------------------------------------------------------------------------------------
 def usual_step(model, optimizer, x, y):
     optimizer.zero_grad()
@@ -139,6 +173,31 @@ def zeroed_before_step(model, optimizer, x, y):
     return loss
 
 
+def by_hand(model, optimizer, x, y):
+    loss = F.cross_entropy(model(x), y)
+    gradients = torch.autograd.grad(loss, list(model.parameters()))
+    with torch.no_grad():
+        for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+            parameter -= optimizer.param_groups[0]["lr"] * gradient
+    return loss
+
+
+def with_closure(model, optimizer, x, y):
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        return loss
+
+    return optimizer.step(closure)
+
+
+def stepping_twice(model, optimizer, x, y):
+    loss = usual_step(model, optimizer, x, y)
+    optimizer.step()
+    return loss
+
+
 def no_return(model, optimizer, x, y):
     usual_step(model, optimizer, x, y)
 
@@ -178,8 +237,8 @@ def mean_only(model, optimizer, batches):
 
 RIGHT = {
     "digits/cross_entropy": [library_loss, logsumexp_loss],
-    "digits/model": [Plain, OutputFirst],
-    "digits/step": [usual_step, zero_after, by_autograd],
+    "digits/model": [Plain, OutputFirst, Functional],
+    "digits/step": [usual_step, zero_after, by_autograd, with_closure],
     "digits/repair": [usual_step, zero_after],
     "digits/train": [usual_train, array_train],
 }
@@ -198,15 +257,21 @@ WRONG = {
         (Softmaxed, "probabilities"),
         (Listed, "hidden_weight"),
         (NoBias, "output_bias"),
+        (Detached, "hidden.weight"),
+        (NumpyInside, "hidden.weight"),
+        (WithDropout, "while training"),
+        (Frozen, "trainable"),
     ],
     "digits/step": [
         (never_zeroed, "step 3"),
-        (no_move, "step 2"),
+        (no_move, "took 0"),
+        (by_hand, "took 0"),
+        (stepping_twice, "took 2"),
         (zeroed_before_step, "step 2"),
         (no_return, "None"),
         (late_loss, "step 1"),
     ],
-    "digits/repair": [(never_zeroed, "step"), (no_move, "step"), (zeroed_before_step, "step")],
+    "digits/repair": [(never_zeroed, "step"), (no_move, "took 0"), (zeroed_before_step, "step")],
     "digits/train": [
         (accumulating_train, "losses"),
         (graph_keeping_train, "graph"),
