@@ -83,9 +83,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _add_badge(first: dict[str, Any], lesson: Lesson, track: str) -> None:
-    name = "Comparison" if track == COMPARE else TRACK_NAMES[track]
+    name = "**Comparison**" if track == COMPARE else f"**{TRACK_NAMES[track]}** · about {lesson.minutes} minutes"
     head, *rest = "".join(first["source"]).split("\n")
-    line = f"**{name}** · about {lesson.minutes} minutes · {colab_badge(lesson, track)}"
+    line = f"{name} · {colab_badge(lesson, track)}"
     first["source"] = _lines("\n".join([head, "", line, *rest]))
 
 

@@ -15,6 +15,8 @@ from course_lib.task import batch_order, initial_parameters
 Array = NDArray[Any]
 N_BATCHES = 60
 BATCH_SIZE = 64
+# One draw of three forms can be hard by chance; three together are not.
+N_DRAWS = 3
 
 
 def fresh_data(rng: np.random.Generator) -> tuple[list[tuple[Array, Array]], Array, Array]:

@@ -304,10 +304,10 @@ def nearest_picture(batches, x_test):
 
 def momentum_net(batches, x_test):
     rng = np.random.default_rng(0)
-    p = {"hidden_weight": rng.normal(size=(64, 128)) * 0.18, "hidden_bias": np.zeros(128),
-         "output_weight": rng.normal(size=(128, 10)) * 0.12, "output_bias": np.zeros(10)}  # fmt: skip
+    p = {"hidden_weight": rng.normal(size=(64, 256)) * 0.18, "hidden_bias": np.zeros(256),
+         "output_weight": rng.normal(size=(256, 10)) * 0.09, "output_bias": np.zeros(10)}  # fmt: skip
     velocity = dict.fromkeys(p, 0.0)
-    for _ in range(15):
+    for _ in range(20):
         for x, y in batches:
             for k, g in gradients(p, x, y)[1].items():
                 velocity[k] = 0.9 * velocity[k] + g
