@@ -86,5 +86,6 @@ def losses(curves: Mapping[str, ArrayLike], *, alt: str, log: bool = False, ylab
     axis.set(xlabel="step", ylabel=ylabel, yscale="log" if log else "linear")
     axis.grid(alpha=0.3)
     if len(curves) > 1:
-        axis.legend(frameon=False)
+        # Beside the curves: on top of them it would hide some.
+        axis.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return show(figure, alt=alt)
