@@ -78,7 +78,8 @@ def _remember(verdict: Verdict, found: Exercise, source: str | None) -> Verdict:
     track = "numpy" if found.core else verdict.track
     try:
         progress = Progress.load()
-        if verdict.reason != "unanswered":
+        # An answer that was not judged costs no hint.
+        if verdict.reason not in ("unanswered", "foreign name"):
             progress.record_attempt(
                 found.id, track, passed=verdict.passed, mark=verdict.mark, max_mark=verdict.max_mark, source=source
             )
@@ -90,7 +91,7 @@ def _remember(verdict: Verdict, found: Exercise, source: str | None) -> Verdict:
             find_check(found.id).hint(max(1, progress.attempts(found.id, track)), verdict.track)
         )
     if verdict.reason == "unanswered" and found.core and (answer := progress.answer_source(found.id)):
-        verdict = verdict.with_hint(f"You solved it in another track; your answer was:\n{answer}")
+        verdict = verdict.with_hint(f"You have solved it before; your answer was:\n{answer}")
     if path := os.environ.get("COURSE_VERDICTS"):
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(verdict.to_dict()) + "\n")

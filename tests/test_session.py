@@ -99,7 +99,7 @@ def test_a_core_answer_is_shown_again_in_the_next_track(monkeypatch: pytest.Monk
     def hole(*arguments: object) -> None:
         raise NotImplementedError
 
-    with pytest.raises(CheckFailed, match="You solved it in another track"):
+    with pytest.raises(CheckFailed, match="You have solved it before"):
         check("digits/accuracy", hole)
 
 
@@ -114,6 +114,7 @@ def test_a_name_from_another_cell_of_the_learners_is_refused(monkeypatch: pytest
     with pytest.raises(CheckFailed, match="`mean_of`") as failure:
         check("digits/accuracy", answers.accuracy_mean)
     assert "move the definition into the answer cell" in str(failure.value)
+    assert Progress.load().attempts("digits/accuracy", "numpy") == 0
 
 
 def test_a_name_of_the_courses_own_or_of_an_answer_cell_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:

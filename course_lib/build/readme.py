@@ -76,7 +76,7 @@ def measured() -> str:
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return (
         f"Lesson 01_digits, plain SGD from the same weights on the same batches, float32, on {base.machine}; "
-        f"accuracy on {base.n_validation} pictures of hands that no track has seen:\n\n{table}"
+        f"accuracy on {base.n_validation} pictures of three forms that no track was trained on:\n\n{table}"
     )
 
 
