@@ -12,6 +12,7 @@ import pytest
 
 from course_lib.errors import BadInput, CannotSave
 from course_lib.grade.record import GradeRecord, already, append, load, newest
+from course_lib.home import locked
 from grade_records import ADA, BOB, HOSTILE, record, result
 
 
@@ -152,6 +153,12 @@ def test_a_full_disk_leaves_whole_lines(path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_folder_in_the_way_is_said(tmp_path: Path) -> None:
     with pytest.raises(CannotSave, match="directory"):
         append(tmp_path, record(ADA))
+
+
+def test_whoever_holds_the_file_for_a_run_may_add_to_it(path: Path) -> None:
+    with locked(path):
+        append(path, record(ADA))
+    assert len(load(path)) == 1
 
 
 def _append_many(path: Path, made: GradeRecord) -> None:

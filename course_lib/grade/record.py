@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from course_lib.errors import BadInput
 from course_lib.grade.student import Student
-from course_lib.home import cannot_read, cannot_save, locked
+from course_lib.home import cannot_read, cannot_save, make_folder
 
 State = Literal["passed", "failed", "needs review"]
 Reason = Literal[
@@ -124,21 +124,30 @@ def append(path: Path, record: GradeRecord) -> None:
     What a killed writer left of a last line is cut off first: otherwise two records would share a line.
     """
     line = (json.dumps(record.to_dict(), allow_nan=False, separators=(",", ":")) + "\n").encode("ascii")
-    with locked(path):
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise cannot_save(path, error) from error
-        try:
-            end = _cut_half_line(descriptor)
-            if os.write(descriptor, line) != len(line):
-                os.ftruncate(descriptor, end)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(descriptor)
-        except OSError as error:
-            raise cannot_save(path, error) from error
-        finally:
-            os.close(descriptor)
+    make_folder(path.parent)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise cannot_save(path, error) from error
+    try:
+        _lock(descriptor)
+        end = _cut_half_line(descriptor)
+        if os.write(descriptor, line) != len(line):
+            os.ftruncate(descriptor, end)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(descriptor)
+    except OSError as error:
+        raise cannot_save(path, error) from error
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    """Wait until nobody else is adding a line; closing the descriptor frees it. Windows has no such lock."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def _cut_half_line(descriptor: int) -> int:
