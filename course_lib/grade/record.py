@@ -126,7 +126,7 @@ def append(path: Path, record: GradeRecord) -> None:
     line = (json.dumps(record.to_dict(), allow_nan=False, separators=(",", ":")) + "\n").encode("ascii")
     make_folder(path.parent)
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     except OSError as error:
         raise cannot_save(path, error) from error
     try:
