@@ -40,6 +40,19 @@ from course_lib.grade.toml_table import Table, nearest, read_toml
 from course_lib.lessons import Exercise, lessons
 from course_lib.lessons import lesson as find_lesson
 
+# Canvas takes a column whose heading holds one of these for one of its own, and leaves it out without a word.
+CANVAS_OWN = re.compile(r"(Current|Final) (Score|Points|Grade)|Override (Score|Grade|Status)")
+CANVAS_FIRST = (
+    "Student",
+    "LastName",
+    "FirstName",
+    "ID",
+    "SIS User ID",
+    "SIS Login ID",
+    "Section",
+    "Integration ID",
+    "Root Account",
+)
 KINDS = ("function", "model", "step", "loop", "observer")
 
 
@@ -110,14 +123,17 @@ class ClassSettings:
         """What the lesson's column in a gradebook counts up to; a gradebook knows one number for the whole class.
 
         The class's own `points`; else the lesson's marks, where they are the same in every track that counts;
-        else 100, so that a full mark is a full mark in each track.
+        else 100, so that a full mark is a full mark in each track, and for a lesson that this version does not know.
         """
         settings = self.of(lesson)
         if settings.points is not None:
             return settings.points
-        if settings.tracks == "sum":
-            return self.max_mark_of_all(lesson)
-        sums = {self.max_mark(lesson, track) for track in self.tracks_of(lesson)} - {0.0}
+        try:
+            if settings.tracks == "sum":
+                return self.max_mark_of_all(lesson)
+            sums = {self.max_mark(lesson, track) for track in self.tracks_of(lesson)} - {0.0}
+        except NotFound:
+            return 100.0
         return sums.pop() if len(sums) == 1 else 100.0
 
     def max_mark_of_all(self, lesson: str) -> float:
@@ -143,6 +159,8 @@ def read_class_settings(path: Path) -> ClassSettings:
         if name in by_lesson:
             raise top.table("lessons").refused(key, f"is lesson {name} once more.", "Put both tables into one.")
         by_lesson[name] = _lesson_settings(top.table("lessons").table(key), name, private)
+        if by_lesson[name].column in {own.column for other, own in by_lesson.items() if other != name} - {""}:
+            raise top.table("lessons").table(key).refused("column", "is another lesson's.", "Give each its own.")
     weights = top.table("weights")
     known = {e.id for each in lessons() for e in each.exercises} | {p.exercise.id for p in private}
     for key in weights.values:
@@ -179,6 +197,10 @@ def _lesson_settings(table: Table, name: str, private: list[PrivateExercise]) ->
         tracks=table.choice("tracks", ("best", "sum"), "best"),
         only_tracks=table.names("only_tracks", find_lesson(name).tracks, "track"),
     )
+    column = settings.column
+    if CANVAS_OWN.search(column) or column in CANVAS_FIRST or re.search(r"[;=+@\x00-\x1f]", column):
+        allowed = "a heading that no gradebook takes for its own, without ; = + @"
+        raise table.wrong("column", allowed, f'Write column = "{name}", or leave it out.')
     for key in ("late_percent_per_day", "late_days"):
         if settings.deadline is None and key in table.values:
             raise table.refused(

@@ -199,11 +199,16 @@ def _parse(line: bytes, n: int, path: Path) -> GradeRecord:
         ) from error
 
 
+def place(record: GradeRecord) -> tuple[str, str]:
+    """Whose notebook it is and which file: what a later record of the same replaces."""
+    return record.student.key, record.file
+
+
 def newest(records: Iterable[GradeRecord]) -> list[GradeRecord]:
     """One record for each file of each student: the one that was added last, where its file was first met."""
     found: dict[tuple[str, str], GradeRecord] = {}
     for record in records:
-        found[record.student.key, record.file] = record
+        found[place(record)] = record
     return list(found.values())
 
 

@@ -108,6 +108,8 @@ def _total(student: Student, lesson: str, records: list[GradeRecord], settings: 
     total = _sum(StudentTotal(student, lesson, handed_in=True), attempts)
     if own.tracks == "sum":
         total = replace(total, max_mark=_largest(lesson, settings))
+    if not total.max_mark:
+        doubts.append("None of the exercises that the class counts is in what was handed in.")
     return replace(total, set_aside=tuple(aside), review=(*total.review, *doubts))
 
 
