@@ -47,7 +47,8 @@ class Verdict:
     def __str__(self) -> str:
         unit = "mark" if self.max_mark == 1 else "marks"
         if self.passed:
-            return f"✓ {self.exercise}: passed, {self.mark:g} of {self.max_mark:g} {unit}."
+            marks = f"{self.mark:g} of {self.max_mark:g} {unit}"
+            return f"✓ {self.exercise}: public checks passed, {marks}; the grader uses fresh inputs."
         text = f"✗ {self.exercise}: {self.message}"
         return f"{text}\n  {self.hint}" if self.hint else text
 
@@ -75,7 +76,6 @@ class Check:
 
 _CHECKS: dict[str, Check] = {}
 _PRIVATE_CASES: dict[str, list[CheckFunction]] = {}
-UNANSWERED = "not answered yet: replace the line `raise NotImplementedError` by your own code."
 
 
 def exercise_check(
@@ -131,6 +131,14 @@ def judge(exercise: Exercise, answer: Any, track: str, *, seed: int | None = Non
     return judge_kind(exercise, lambda: adapt(adapter, exercise.kind, answer), track, np.random.default_rng(seed))
 
 
+def _unanswered(exercise_id: str, hole: str) -> str:
+    """What to say of a hole that was reached: it may be that of another exercise, whose answer this one calls."""
+    other = hole.partition(":")[0]
+    if other != exercise_id and "/" in other:
+        return f"your answer calls your answer to {other}, which is not there: answer that one first."
+    return "not answered yet: replace the line `raise NotImplementedError` by your own code."
+
+
 def judge_kind(exercise: Exercise, kind: Callable[[], Any], track: str, rng: np.random.Generator) -> Verdict:
     """Judge the answer that `kind` makes an object of the exercise's kind from, here or on the other side of a pipe.
 
@@ -148,8 +156,8 @@ def judge_kind(exercise: Exercise, kind: Callable[[], Any], track: str, rng: np.
         reason, message = "wrong", str(mismatch)
     except Unfit as unfit:
         reason, message = "wrong", f"{unfit}."
-    except Unanswered:
-        reason, message = "unanswered", UNANSWERED
+    except Unanswered as hole:
+        reason, message = "unanswered", _unanswered(exercise.id, str(hole))
     except AnswerError as error:
         line = f" at `{error.line}`" if error.line else ""
         reason, message = "error", f"your code raised {error}{line} while {error.doing}."

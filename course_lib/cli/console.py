@@ -75,7 +75,7 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], N
 
 @contextlib.contextmanager
 def counted(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on stderr, only when it is a terminal; call what it yields with a word, how many, and of how many."""
+    """A progress bar on stderr, only when it is a terminal; it wants a word, how many are done, and of how many."""
     if not sys.stderr.isatty():
         yield lambda *_: None
         return

@@ -7,6 +7,7 @@ rest is run again without that answer.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +25,7 @@ from course_lib.verdict import find_check, judge_kind
 # The answer may miss a name that only a left-out cell of the course binds: then everything is run.
 MISSING_NAME = ("NameError", "KeyError", "AttributeError")
 NOT_DECIDED = ("not reached", "checker broke", "course cell failed")
+NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
 OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError")
 
 
@@ -31,7 +33,8 @@ OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError")
 class Paper:
     """What is judged: the course's code cells, the answers to put into them, and the exercises in their order.
 
-    `salt` is what makes this student's inputs: the secret seed, the student and the file, in one string.
+    `salt` is what makes this student's inputs: the secret seed, the student and the file, in one string. `elsewhere`
+    holds the names that only other cells of the student's define, for a better message.
     """
 
     lesson: str
@@ -40,6 +43,7 @@ class Paper:
     exercises: tuple[Exercise, ...]
     answers: Mapping[str, str]
     salt: str
+    elsewhere: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -158,6 +162,10 @@ class _Run:
         return np.random.default_rng(np.frombuffer(digest, np.uint32))
 
     def _put(self, exercise: Exercise, reason: Reason, message: str, seconds: float = 0.0) -> None:
+        if reason == "error" and (name := NOT_DEFINED.search(message)) and name[1] in self._paper.elsewhere:
+            message += (
+                f" Another cell of yours defines `{name[1]}`, but only answer cells are taken: move it into this one."
+            )
         passed = reason == "passed"
         state: State = "passed" if passed else "needs review" if reason in NOT_DECIDED else "failed"
         hint = find_check(exercise.id).hint(1, self._paper.track) if reason in ("wrong", "error") else ""

@@ -90,7 +90,7 @@ class Rounds:
     def _grade_track(self, track: str, work: Sequence[tuple[Submission, str]]) -> None:
         self.tracks.append(track)
         self._on_progress(f"starting {track}", 0, len(work))
-        with tempfile.TemporaryDirectory(prefix="course-grade-") as folder:
+        with tempfile.TemporaryDirectory(prefix="course-run-") as folder:
             home = Path(folder, "home")
             home.mkdir()
             cache = Path(folder, "compiled") if track in COMPILING and len(work) >= WARM_FROM else None

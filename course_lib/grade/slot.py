@@ -14,12 +14,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from course_lib import data as datasets
+from course_lib.answer import bound_names, exercise_of
 from course_lib.answer_sheet import collect, recognise_with_note
 from course_lib.errors import CourseError
 from course_lib.grade.class_settings import PrivateExercise
@@ -29,7 +30,8 @@ from course_lib.grade.private_checks import check_cell, class_settings, hole, lo
 from course_lib.grade.record import GradeRecord
 from course_lib.grade.student import Student
 from course_lib.lessons import Lesson, lesson
-from course_lib.notebook import code_cells, parse_bytes, read_notebook
+from course_lib.notebook import UnreadableNotebook, code_cells, parse_bytes, read_notebook
+from course_lib.recognition import UnknownNotebook
 from course_lib.shipped import shipped
 
 MAX_OUTPUT = 20_000
@@ -59,9 +61,12 @@ class Slot:
         try:
             notebook = parse_bytes(data, path)
             found, track, note = recognise_with_note(notebook, path)
+        except UnreadableNotebook as error:
+            return {"problem": ["unreadable", str(error)]}
+        except UnknownNotebook as error:
+            return {"problem": ["unknown notebook", str(error)]}
         except CourseError as error:
-            reason = "unknown notebook" if "recognised" in error.message else "not a notebook"
-            return {"problem": [reason, str(error)]}
+            return {"problem": ["not a notebook", str(error)]}
         if job["do"] == "recognise":
             return {"lesson": found.name, "track": track}
         started = datetime.now(UTC)
@@ -77,7 +82,12 @@ class Slot:
         sheet = collect(notebook, course, [each.id for each in exercises])
         sources = tuple(cell["source"] for cell in code_cells(course))
         salt = f"{self._settings['secret']}\0{who}"
-        outcome = self._judge.judge(Paper(found.name, track, sources, exercises, sheet.answers, salt))
+        own = {
+            name for cell in code_cells(notebook) if not exercise_of(cell["source"]) for name in _bound(cell["source"])
+        }
+        elsewhere = frozenset(own - {name for source in sources for name in _bound(source)})
+        paper = Paper(found.name, track, sources, exercises, sheet.answers, salt, elsewhere)
+        outcome = self._judge.judge(paper)
         return outcome, (*sheet.notes, *outcome.notes)
 
     def _solution(self, job: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,6 +128,11 @@ class Slot:
             graded_at=started.isoformat(timespec="seconds"),
             **self._settings["record"],
         )
+
+
+@lru_cache(maxsize=4096)
+def _bound(source: str) -> frozenset[str]:
+    return frozenset(bound_names(source)) if len(source) < 100_000 else frozenset()
 
 
 @cache

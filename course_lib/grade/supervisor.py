@@ -16,6 +16,7 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from course_lib.grade.processes import kill_tree, tree_usage
@@ -39,6 +40,11 @@ class Watched:
     cpu_seconds: float = 0.0
     status: int | None = None
     too_large: bool = False
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class Supervisor:
@@ -137,6 +143,8 @@ class Supervisor:
             _, status, usage = os.wait4(watched.pid, 0)
             watched.status = os.waitstatus_to_exitcode(status)
             watched.cpu_seconds = max(watched.cpu_seconds, usage.ru_utime + usage.ru_stime)
+            # A child begins with all of this process's memory, and shares what it does not change.
+            watched.peak_bytes = max(watched.peak_bytes, 1024 * usage.ru_maxrss - _resident_bytes())
 
     def _end(self, watched: Watched) -> None:
         """Kill the child and everything that came of it, and leave nothing for the next one to find."""
