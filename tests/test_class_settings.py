@@ -212,7 +212,7 @@ def test_canvas_gradebook_gives_the_class(tmp_path: Path, toml: Path) -> None:
     roster(tmp_path, CANVAS)
     read_back = read(toml, '[roster]\nfile = "roster.csv"').roster
     assert read_back is not None
-    assert [s.key for s in read_back.students] == ["lovelace_ada", "o_neill_zoe"]
+    assert [s.key for s in read_back.students] == ["Lovelace__Ada", "O_Neill__Zoë"]
     assert [s.name for s in read_back.students] == ["Lovelace, Ada", "O'Neill, Zoë"]
     assert read_back.students[0].ids == {
         "canvas_user_id": "101", "sis_user_id": "S1", "sis_login_id": "ada@example.org", "section": "Monday",
@@ -222,7 +222,7 @@ def test_canvas_gradebook_gives_the_class(tmp_path: Path, toml: Path) -> None:
 @pytest.mark.parametrize("change", [(",", ";"), (",", "\t"), ("\n", "\r\n"), ("First name", "FIRST NAME ")])
 def test_moodles_participants_give_the_class(tmp_path: Path, change: tuple[str, str]) -> None:
     students = read_roster(roster(tmp_path, MOODLE.replace(*change))).students
-    assert [s.key for s in students] == ["ada_lovelace", "juan_carlos_de_la_cruz", "sam_smith", "sam_smith_2"]
+    assert [s.key for s in students] == ["Ada_Lovelace", "Juan_Carlos_de_la_Cruz", "Sam_Smith", "Sam_Smith_2"]
     assert students[0].ids == {"id_number": "S1", "email": "Ada@Example.org"}
 
 
@@ -246,7 +246,7 @@ def test_a_number_or_address_finds_a_student_under_any_heading_and_case(tmp_path
         Student("b", "whoever", {"sid": "s2"}),
     ]
     found, why = listed.match(handed_in)
-    assert ({key: s.key for key, s in found.items()}, why) == ({"a": "lovelace_ada", "b": "o_neill_zoe"}, {})
+    assert ({key: s.key for key, s in found.items()}, why) == ({"a": "Lovelace__Ada", "b": "O_Neill__Zoë"}, {})
     together = merged(handed_in[0], found["a"])
     assert (together.key, together.name, together.ids["canvas_user_id"]) == ("a", "Lovelace, Ada", "101")
     assert together.ids["email"] == "ADA@example.org"
@@ -294,11 +294,22 @@ def test_numbers_that_contradict_each_other_find_nobody(tmp_path: Path) -> None:
 def test_those_who_handed_in_nothing_get_keys_of_their_own(tmp_path: Path) -> None:
     listed = read_roster(roster(tmp_path, MOODLE))
     there = [student for student in listed.students if student.name.startswith("Ada")]
-    missing = absent(listed, there, ["Juan_Carlos_de_la_Cruz", "sam_smith_2"])
-    assert [s.key for s in missing] == ["juan_carlos_de_la_cruz_2", "sam_smith", "sam_smith_3"]
+    missing = absent(listed, there, ["juan_carlos_de_la_CRUZ", "sam_smith_2"])
+    assert [s.key for s in missing] == ["Juan_Carlos_de_la_Cruz_2", "Sam_Smith", "Sam_Smith_3"]
 
 
 def test_keys_are_safe_names_of_files() -> None:
-    assert key_for("../../Zoë\n=cmd", []) == "zoe_cmd"
-    assert key_for("李小龙", ["student"]) == "student_2"
-    assert len(key_for("x" * 500, [])) == 60
+    assert key_for("../../Zoë\n=cmd", []) == "Zoë__cmd"
+    assert key_for("李小龙", ["李小龙"]) == "李小龙_2"
+    assert key_for("..", ["student"]) == "student_2"
+
+
+def test_moodles_grading_worksheet_knows_the_numbers_of_the_folders(tmp_path: Path) -> None:
+    sheet = (
+        "Identifier,Full name,Email address,Status,Grade\n"
+        'Participant 77,Sam Smith,sam1@example.org,"Submitted, late",-\n'
+        "Participant 78,Sam Smith,sam2@example.org,No submission,-\n"
+    )
+    listed = read_roster(roster(tmp_path, sheet))
+    found, _ = listed.match([Student("s", "Sam Smith", {"moodle_participant_id": "78"})])
+    assert found["s"].ids["email"] == "sam2@example.org"

@@ -283,6 +283,13 @@ def test_whoever_handed_in_nothing_is_there_without_marks() -> None:
     assert (eve.notes, eve.counted) == (("Not handed in.",), ())
 
 
+def test_others_of_the_collection_are_there_once() -> None:
+    found = totals([record(ADA)], ClassSettings(), others=[BOB, ADA])
+    assert [(t.student.key, t.handed_in) for t in found] == [("lovelace_ada", True), ("bob", False)]
+    roster = Roster("roster.csv", (Student("r1", "Bob", {"canvas_user_id": "102"}),))
+    assert len(totals([record(ADA)], settings(roster=roster), others=[BOB])) == 2
+
+
 def test_who_is_not_on_the_roster_keeps_the_marks_and_is_flagged() -> None:
     roster = Roster("roster.csv", (Student("r1", "Eve", {}),))
     bob = next(t for t in totals([record(BOB)], settings(roster=roster)) if t.student.key == "bob")

@@ -2,8 +2,9 @@
 
 Headings that are understood, whatever their case. Canvas's gradebook export (lib/gradebook_exporter.rb of
 instructure/canvas-lms): Student (or LastName and FirstName), ID, SIS User ID, SIS Login ID, Section; its rows for
-points and posting are no students. Moodle's participants, grades and grading worksheet (user/ and grade/ of
-moodle/moodle, in English): First name, Last name or Full name, Email address, ID number, Username, Identifier.
+points and posting are no students. Moodle's participants and grades (in English): First name, Last name, Email
+address, ID number, Username. Moodle's grading worksheet, which is best for hand-ins from Moodle, as it has the numbers
+in the names of their folders too: Identifier, Full name, Email address.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib.errors import BadInput, NotFound
+from course_lib.grade.keys import safe_key
 from course_lib.grade.student import Student
 from course_lib.grade.text import one_line
 from course_lib.home import cannot_read
@@ -28,12 +30,12 @@ NAMES = {
 IDS = {
     "id": "canvas_user_id", "sis user id": "sis_user_id", "sis login id": "sis_login_id", "section": "section",
     "email address": "email", "email": "email", "id number": "id_number", "username": "username",
-    "identifier": "participant", "participant id": "participant", "sid": "sid",
+    "identifier": "moodle_participant_id", "sid": "sid",
 }  # fmt: skip
 
 # Platforms call the same thing by different names; within one row a value names one person, whatever its heading.
 SAME = {"email": "login", "sis_login_id": "login", "username": "login", "sis_user_id": "number", "id_number": "number"}
-SAME |= {"sid": "number", "canvas_user_id": "canvas", "participant": "participant", "moodle_id": "participant"}
+SAME |= {"sid": "number", "canvas_user_id": "canvas", "moodle_participant_id": "participant"}
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,8 @@ def read_roster(path: Path) -> Roster:
         if not name or name.startswith("Points Possible"):
             continue
         ids = {IDS[heading]: cell for heading, cell in cells.items() if heading in IDS}
-        if "participant" in ids:
-            ids["participant"] = re.sub(r"^\D+", "", ids["participant"])
+        if "moodle_participant_id" in ids:
+            ids["moodle_participant_id"] = re.sub(r"^\D+", "", ids["moodle_participant_id"])
         student = Student(f"row_{n}", one_line(name), ids)
         students.append(Student(key_for(student.name, {s.key for s in students}), student.name, ids))
     return Roster(path.name, tuple(students))
@@ -123,14 +125,17 @@ def _name(cells: Mapping[str, str]) -> str:
 
 
 def key_for(name: str, taken: Iterable[str]) -> str:
-    """A key made of a name: ASCII letters, digits and _, different from those taken."""
-    folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    base = re.sub(r"[^a-z0-9]+", "_", folded.lower()).strip("_")[:60] or "student"
-    lower = {key.lower() for key in taken}
+    """A key made of a name, safe as the name of a file and different from those taken, whatever the file system."""
+    base = safe_key(name)
+    folded = {_folded(key) for key in taken}
     n = 1
-    while (key := base if n == 1 else f"{base}_{n}") in lower:
+    while _folded(key := base if n == 1 else f"{base}_{n}") in folded:
         n += 1
     return key
+
+
+def _folded(key: str) -> str:
+    return unicodedata.normalize("NFKC", key).casefold()
 
 
 def _places(words: Iterable[tuple[int, set[str]]]) -> dict[str, set[int]]:

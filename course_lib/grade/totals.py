@@ -49,16 +49,19 @@ class StudentTotal:
         return self.mark / self.max_mark if self.max_mark else 0.0
 
 
-def totals(records: Iterable[GradeRecord], settings: ClassSettings) -> list[StudentTotal]:
+def totals(
+    records: Iterable[GradeRecord], settings: ClassSettings, others: Iterable[Student] = ()
+) -> list[StudentTotal]:
     """One total for each student and lesson, sorted by name; a lesson counts where a record or the class has it.
 
     Of several records of one file the last counts, of several attempts in a track the one handed in last, of several
-    tracks the best or their sum. Who is on the roster and handed in nothing is there without marks.
+    tracks the best or their sum. Who is on the roster or among `others` and handed in nothing is there without marks.
     """
     kept: dict[str, list[GradeRecord]] = {}
     for record in newest(records):
         kept.setdefault(record.student.key, []).append(record)
-    everybody, unlisted = _everybody([own[0].student for own in kept.values()], settings)
+    known = {one.key: one for one in others} | {key: own[0].student for key, own in kept.items()}
+    everybody, unlisted = _everybody(list(known.values()), settings)
     lessons = sorted({record.lesson for own in kept.values() for record in own} | set(settings.lessons))
     made = []
     for student in sorted(everybody, key=lambda one: (one.name.casefold(), one.key)):
