@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from course_lib.errors import CheckCrashed
+from course_lib.errors import BadSource, CheckCrashed
 
 PARENT_SECONDS = 300.0
 # A job that ends its slot twice is not tried a third time.
@@ -132,9 +132,12 @@ class Pool:
             answer = json.loads(link.recv_bytes())
         except EOFError:
             answer = {"broken": "it ended at its start"}
-        if "broken" in answer:
+        if "ready" not in answer:
             process.kill()
             process.wait()
+        if "refused" in answer:
+            raise BadSource(answer["refused"][0], action=answer["refused"][1])
+        if "broken" in answer:
             raise CheckCrashed(
                 f"A process of the grader could not start: {answer['broken']}",
                 action="Run it again with --jobs 1, and report what it says.",

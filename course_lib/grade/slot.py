@@ -153,7 +153,10 @@ def main(arguments: list[str]) -> None:
     try:
         slot = Slot(json.loads(link.recv_bytes()), control)
         link.send_bytes(json.dumps({"ready": slot.layers}).encode())
-    except (CourseError, SupervisorGone, TimeoutError) as error:
+    except CourseError as error:
+        link.send_bytes(json.dumps({"refused": [error.message, error.action]}).encode())
+        return
+    except (SupervisorGone, TimeoutError) as error:
         link.send_bytes(json.dumps({"broken": str(error)}).encode())
         return
     while True:
