@@ -373,6 +373,14 @@ def test_writing_again_replaces_what_was_there(tmp_path: Path) -> None:
     assert table(again["grades.csv"])[0]["01_digits"] == "11"
 
 
+def test_what_has_not_changed_is_left_alone(tmp_path: Path) -> None:
+    export(tmp_path, [record(ADA), record(BOB)])
+    before = {path: path.stat().st_ino for path in tmp_path.rglob("*.json")}
+    export(tmp_path, [record(ADA, states={"digits/step": "failed"}), record(BOB)])
+    changed = {path.parent.name for path, inode in before.items() if path.stat().st_ino != inode}
+    assert changed == {"lovelace_ada"}
+
+
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
     with pytest.raises(CannotSave, match="out"):

@@ -10,13 +10,13 @@ from typing import Any
 
 from course_lib.errors import BadInput
 from course_lib.grade.class_settings import ClassSettings
+from course_lib.grade.files import write_files
 from course_lib.grade.gradebook import grades_csv
 from course_lib.grade.junit import junit_xml
 from course_lib.grade.record import GradeRecord, newest, place
 from course_lib.grade.results_json import gradescope, prairielearn
 from course_lib.grade.spreadsheet import csv_text, exact, words
 from course_lib.grade.totals import StudentTotal
-from course_lib.home import write_text_atomically
 
 MARKS_COLUMNS = (
     "student", "name", "lesson", "track", "exercise", "state", "reason", "mark", "max_mark", "message",
@@ -50,9 +50,7 @@ def write_exports(
     for key, own in by_student.items():
         for tool, made in TOOLS.items():
             files[f"{tool}/{_folder(key)}/results.json"] = json.dumps(made(own), indent=1, allow_nan=False) + "\n"
-    for name, text in files.items():
-        write_text_atomically(out / name, text)
-    return [out / name for name in files]
+    return write_files(out, files)
 
 
 def _marks(records: Sequence[GradeRecord], totals: Sequence[StudentTotal]) -> Iterator[Sequence[str]]:

@@ -46,12 +46,12 @@ def grades_csv(totals: Sequence[StudentTotal], settings: ClassSettings, *, with_
     number_key, login_key = (_used(list(students.values()), keys) for keys in (NUMBERS, LOGINS))
     titles = [words(settings.of(lesson).column or lesson) for lesson in lessons]
     rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles, REVIEW]]
+    points = {lesson: settings.points(lesson) for lesson in lessons}
     if with_points:
-        points = [exact(settings.points(lesson)) for lesson in lessons]
-        rows.append(["    Points Possible", "", "", "", "", *points, "(read only)"])
+        rows.append(["    Points Possible", "", "", "", "", *map(exact, points.values()), "(read only)"])
     for key, student in students.items():
         own = by_student[key]
-        marks = [_mark(own[lesson], settings) if lesson in own else "" for lesson in lessons]
+        marks = [_mark(own[lesson], points[lesson]) if lesson in own else "" for lesson in lessons]
         rows.append(
             [
                 words(student.name or key),
@@ -76,10 +76,9 @@ def _user(student: Student, key: str) -> str:
     return words(student.ids.get(key) or f"unknown: {student.key}") if key else ""
 
 
-def _mark(total: StudentTotal, settings: ClassSettings) -> str:
+def _mark(total: StudentTotal, points: float) -> str:
     if not total.handed_in or not total.max_mark or not total.counted:
         return ""
-    points = settings.points(total.lesson)
     return exact(total.mark if points == total.max_mark else total.share * points)
 
 
