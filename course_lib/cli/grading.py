@@ -49,7 +49,8 @@ def grade_class(
     - `course grade submissions/ --out marks --resume`
     - `course grade submissions/ --out marks --checks my-class --lesson 01_digits`
     """
-    from course_lib.grade.grading import GradeOptions, grade
+    from course_lib.grade.grading import grade
+    from course_lib.grade.rounds import GradeOptions
 
     options = GradeOptions(
         lesson=lesson,

@@ -22,6 +22,8 @@ from course_lib.grade.sandbox import probe
 from course_lib.grade.walls import PACKAGE
 from course_lib.home import locked, read_json, write_json
 
+__all__ = ["GradeOptions", "NotIsolated", "grade"]
+
 RECORDS, RUN = "records.jsonl", "run.json"
 
 
@@ -53,7 +55,7 @@ def grade(
         info = replace(info, finished_at=now(), sandbox=work.layers or info.sandbox, tracks=tuple(work.tracks))
         write_json(out / RUN, info.to_dict())
         records = newest(load(out / RECORDS))
-        write_reports(out, records, settings, info)
+        write_reports(out, records, settings, info, collection.empty_handed)
     return records
 
 
@@ -113,6 +115,3 @@ def _checks_sha256(checks: Path | None, settings: ClassSettings) -> str:
     for path in sorted(files):
         digest.update(json.dumps([path.name, hashlib.sha256(path.read_bytes()).hexdigest()]).encode())
     return digest.hexdigest()
-
-
-__all__ = ["GradeOptions", "NotIsolated", "grade"]
