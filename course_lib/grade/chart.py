@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_lib.grade.page import Html, element, together
+from course_lib.grade.record import State
 from course_lib.grade.text import counted, number
 
-STATES = ("passed", "failed", "needs review")
+STATES: tuple[State, ...] = ("passed", "failed", "needs review")
 
-WIDTH, HEIGHT, BASE, TOP = 660, 230, 178, 22
+WIDTH, HEIGHT, BASE, TOP = 660, 232, 178, 26
 SHARES = 10
 
 
@@ -39,7 +40,7 @@ def marks_picture(shares: Sequence[float], key: str) -> Html:
     step = WIDTH / len(bins)
     bars = [_bar(n, max([*bins, 1]), i * step, step, names[i]) for i, n in enumerate(bins)]
     base = element("line", x1="0", y1=str(BASE), x2=str(WIDTH), y2=str(BASE), class_="axis")
-    label = element("text", "share of full marks", x=str(WIDTH / 2), y=str(HEIGHT - 8), class_="axis-name")
+    label = element("text", "share of full marks, in %", x=str(WIDTH / 2), y=str(HEIGHT - 6))
     return element(
         "svg", title, desc, *bars, base, label, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="marks",
         aria_labelledby=f"{key}-title {key}-desc",
@@ -49,7 +50,9 @@ def marks_picture(shares: Sequence[float], key: str) -> Html:
 def _bar(n: int, largest: int, left: float, step: float, name: str) -> Html:
     height = (BASE - TOP) * n / largest
     middle = f"{left + step / 2:.1f}"
-    label = element("text", name.removesuffix(" %"), x=middle, y=str(BASE + 18), class_="tick")
+    first, _, last = name.removesuffix(" %").partition("–")
+    to = element("tspan", f"–{last}", class_="to") if last else ""
+    label = element("text", first, to, x=middle, y=str(BASE + 20))
     if not n:
         return label
     bar = element(

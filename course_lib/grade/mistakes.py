@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from course_lib.grade.record import ExerciseResult, GradeRecord
+from course_lib.grade.record import ExerciseResult
 from course_lib.grade.student import Student
 from course_lib.grade.text import ELLIPSIS, one_line
 
@@ -19,7 +19,8 @@ _QUOTED = re.compile(r"""(?<![\w'"])(?:'[^'\n]*'|"[^"\n]*")(?![\w'"])""")
 _PATH = re.compile(r"(?<![\w/])(?:[A-Za-z]:\\|/)[\w.\-/\\]+")
 _CODE = re.compile(r"`([^`\n]*)`")
 _NUMBER = re.compile(
-    r"(?<![\w.])[-+−]?(?:0x[0-9a-f]+|(?:\d[\d,_]*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?j?|inf|nan)(?![\w])", re.IGNORECASE
+    r"(?<![\w.])[-+−]?(?:0x[0-9a-f]+|(?:\d+(?:[,_]\d+)*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?j?|inf|nan)(?![\w])",
+    re.IGNORECASE,
 )
 _ROW = re.compile(rf"[(\[{{]\s*{ELLIPSIS}?(?:\s*,?\s*{ELLIPSIS})*,?\s*[)\]}}]")
 _LISTED = re.compile(r"(; it has|a dict with) [^.;\n]+")
@@ -28,7 +29,7 @@ _RUN = re.compile(rf"{ELLIPSIS}(?:(?:, |\s+|{ELLIPSIS}){ELLIPSIS})+")
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake in one exercise: its shape, an example with whose it was, and the students who made it."""
+    """One mistake in one exercise: its shape, an example of it, and the students who made it."""
 
     exercise: str
     title: str
@@ -45,7 +46,7 @@ def shape_of(message: str, reason: str = "wrong") -> str:
     in an error they are the student's own.
 
     >>> shape_of("`loss` should be 2.3026 at (0, 3); received -1.5e-3.")
-    '`loss` should be … at (…); received ….'
+    '`loss` should be … at (…); received …'
     """
     text = one_line(message, 4 * SHAPE_CHARACTERS)
     keep_names = reason == "wrong"
@@ -53,19 +54,19 @@ def shape_of(message: str, reason: str = "wrong") -> str:
     text = _PATH.sub(ELLIPSIS, _QUOTED.sub(ELLIPSIS, text))
     text = _LISTED.sub(rf"\1 {ELLIPSIS}", _NUMBER.sub(ELLIPSIS, text))
     text = _RUN.sub(ELLIPSIS, _ROW.sub(f"({ELLIPSIS})", text))
-    return one_line(text, SHAPE_CHARACTERS)
+    text = one_line(text, SHAPE_CHARACTERS)
+    return text.removesuffix(".") if text.endswith(f"{ELLIPSIS}.") else text
 
 
-def common_mistakes(records: Iterable[GradeRecord]) -> list[Mistake]:
-    """The mistakes of a class, the one that most students made first. A student counts once for each mistake."""
+def common_mistakes(results: Iterable[tuple[Student, ExerciseResult]]) -> list[Mistake]:
+    """The mistakes in the results of a class, the one that most students made first; each student counts once in it."""
     groups: dict[tuple[str, str, str], list[tuple[Student, ExerciseResult]]] = {}
-    for record in records:
-        for result in record.exercises:
-            if result.reason not in NO_MISTAKE and (result.message or result.reason != "wrong"):
-                key = (result.exercise, result.reason, shape_of(result.message, result.reason))
-                groups.setdefault(key, []).append((record.student, result))
+    for student, result in results:
+        if result.reason not in NO_MISTAKE and result.message:
+            key = (result.exercise, result.reason, shape_of(result.message, result.reason))
+            groups.setdefault(key, []).append((student, result))
     mistakes = [_mistake(key, members) for key, members in groups.items()]
-    # Sorted is stable: among equals, the order in which the exercises are met stays.
+    # Sorting is stable: among equals, the order in which the exercises are met stays.
     return sorted(mistakes, key=lambda mistake: -len(mistake.students))
 
 

@@ -57,7 +57,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     "not reached": Explanation(
         "Not reached", "The notebook came to its end before this exercise, so your answer to it has not been judged."
     ),
-    "checker broke": Explanation("Not judged", "The check itself broke. The fault is ours, not yours."),
+    "checker broke": Explanation("Not judged", "The fault is ours, not yours."),
     "course cell failed": Explanation(
         "Not judged", "A cell of the course's own, which your answer builds on, did not run. The fault may be ours."
     ),

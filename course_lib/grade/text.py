@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 ELLIPSIS = "…"
 
@@ -52,7 +52,7 @@ def duration(seconds: float) -> str:
     if seconds < 0.9995:
         return f"{seconds * 1e3:.0f} ms"
     if seconds < 99.95:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
     whole = round(seconds)
     for unit, size, next_unit, next_size in (("day", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
         if whole >= size:
@@ -70,11 +70,15 @@ def size(n_bytes: float) -> str:
     return counted(n_bytes, "byte")
 
 
-def moment(iso: str) -> str:
-    """An ISO 8601 moment as "1 December 2026, 22:14 (UTC+01:00)"; text that is none comes back cleaned."""
+def moment(iso: str, zone: tzinfo | None = None) -> str:
+    """An ISO 8601 moment as "1 December 2026, 22:14 (UTC+01:00)", in `zone` when one is given and the moment has one.
+
+    Text that is no moment comes back cleaned.
+    """
     try:
         when = datetime.fromisoformat(iso)
-    except ValueError:
+        when = when.astimezone(zone) if zone and when.tzinfo else when
+    except (ValueError, OverflowError):
         return one_line(iso, 60)
-    zone = f" (UTC{when.isoformat()[-6:]})" if when.tzinfo else ""
-    return f"{when.day} {when:%B %Y, %H:%M}{zone}"
+    offset = f" (UTC{when.isoformat()[-6:].replace('+00:00', '')})" if when.tzinfo else ""
+    return f"{when.day} {when:%B %Y, %H:%M}{offset}"
