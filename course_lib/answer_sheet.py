@@ -133,7 +133,9 @@ class _Desk:
         fitting = [each for each in touched if names & self._defined(each[1])] or touched or cells
         which = "the last one counts"
         if fitting[-1] is not cells[-1]:
-            left = "is not the untouched hole" if fitting is touched else f"defines `{_listed(names)}`"
+            left = (
+                "is not the untouched hole" if touched and fitting[-1] is touched[-1] else f"defines `{_listed(names)}`"
+            )
             which = f"the last one that {left} counts"
         self._say(exercise, f"{len(cells)} cells answer it; {which}.")
         return fitting[-1]

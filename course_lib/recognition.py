@@ -26,6 +26,11 @@ CLEAR_LINES, CLEAR_RATIO = 5, 4
 FEWEST_CELLS = 3
 SHORTEST_CELL, LONGEST_CELL = 40, 200_000
 
+ACTION = (
+    "Give the file its first name back, such as digits_torch.ipynb, or copy the answers into a fresh notebook: "
+    "course new FOLDER"
+)
+
 # A lesson's name and one of its tracks.
 Which = tuple[str, str]
 
@@ -177,7 +182,7 @@ def _unknown(path: PurePath, slugs: set[str]) -> UnknownNotebook:
     return UnknownNotebook(
         f"{path} cannot be recognised as a notebook of the course: its metadata name no lesson, no cell calls "
         f"course_lib.begin, its file name is not like digits_torch.ipynb, and it has {have}.",
-        action="Give the file its first name back, or copy your answers into a fresh notebook: course new FOLDER",
+        action=ACTION,
     )
 
 
@@ -185,5 +190,5 @@ def _undecided(path: PurePath, fitting: list[Which]) -> UnknownNotebook:
     return UnknownNotebook(
         f"{path} cannot be recognised: its metadata, set-up cell and file name do not say what it is, and its code "
         f"fits {', '.join(map(_named, fitting))} equally well.",
-        action="Give the file its first name back, or copy your answers into a fresh notebook: course new FOLDER",
+        action=ACTION,
     )

@@ -67,9 +67,10 @@ def contents(stream: BinaryIO, *, nested: bool) -> list[Listed]:
 
 def read_member(stream: BinaryIO, member: Member, limit: int = MAX_BYTES) -> bytes:
     """The bytes of one member. Raises BadArchive when it is damaged, or larger than `limit` whatever it declares."""
-    stream.seek(member.offset)
+    # Damage can make an offset negative.
+    stream.seek(max(0, member.offset))
     header = stream.read(30)
-    if len(header) < 30 or not header.startswith(b"PK\x03\x04"):
+    if member.offset < 0 or len(header) < 30 or not header.startswith(b"PK\x03\x04"):
         raise BadArchive("the zip file that it lies in is damaged", action=ZIP_AGAIN)
     stream.seek(sum(struct.unpack("<HH", header[26:30])), 1)
     data = b"".join(_unpacked(stream, member, limit))
@@ -101,7 +102,7 @@ def _unpacked(stream: BinaryIO, member: Member, limit: int) -> Iterator[bytes]:
 
 def _listed(info: zipfile.ZipInfo) -> Listed:
     member = Member(info.header_offset, info.compress_size, info.file_size, info.compress_type, info.CRC)
-    return Listed(clean_parts(_name(info)), info.is_dir(), member, _trouble(info))
+    return Listed(clean_parts(_name(info)), info.filename.endswith("/"), member, _trouble(info))
 
 
 def _trouble(info: zipfile.ZipInfo) -> str:
@@ -162,5 +163,5 @@ def _refuse_long_contents(stream: BinaryIO, limit: int) -> None:
     record = end - 20 - 56
     if record >= 0 and tail[end - 20 : end - 16] == b"PK\x06\x07" and tail[record:].startswith(b"PK\x06\x06"):
         (length,) = struct.unpack_from("<Q", tail, record + 40)
-    if length > limit:
+    if limit < length <= size:
         raise BadArchive(f"its table of contents is {length // 10**6} MB long", action=ZIP_AGAIN)

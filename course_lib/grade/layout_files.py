@@ -105,7 +105,8 @@ def _loader() -> Any:
         yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
     Loader.add_multi_constructor("!ruby/", lambda loader, _, node: loader.construct_mapping(node, deep=True))
-    Loader.add_constructor("tag:yaml.org,2002:binary", _binary)
+    for tag in ("!binary", "tag:yaml.org,2002:binary"):
+        Loader.add_constructor(tag, _binary)
     return Loader
 
 
@@ -201,7 +202,7 @@ def time_of(text: str) -> datetime | None:
         zone = "+00:00"
     try:
         return datetime.fromisoformat(f"{moment}{(fraction or '.0').ljust(7, '0')}{zone}").astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

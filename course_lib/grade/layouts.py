@@ -81,11 +81,11 @@ def folder(tree: Tree) -> Layout:
     """A plain folder: `anna.ipynb`, `anna.zip`, or anything below `anna/`; folders of lessons name no student."""
     depth, notes = 0, list[str]()
     while depth < DEEPEST_TOP and (top := single_folder(tree, depth)) is not None:
-        below = tops(tree, depth + 1)
-        folders = [name for name, is_folder in below.items() if is_folder and name not in _lesson_folders()]
-        notebooks = [name for name, is_folder in below.items() if not is_folder and is_notebook(name)]
+        below = [leaf.parts[depth + 1 :] for leaf in tree.leaves if leaf.is_notebook]
+        folders = {parts[0] for parts in below if len(parts) > 1} - _lesson_folders()
+        notebooks = {parts[0] for parts in below if len(parts) == 1}
         is_download = is_zip(top) or (tree.root.is_file() and top.casefold() == tree.root.stem.casefold())
-        if (len(folders) > 1 and not notebooks) or (is_download and len(folders) + len(notebooks) > 1):
+        if len(folders) > 1 or (is_download and len(folders) + len(notebooks) > 1):
             depth, what = depth + 1, "what lies in it is taken by student"
         elif is_zip(top) and folders:
             depth += 1
