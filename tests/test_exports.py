@@ -342,6 +342,7 @@ def assert_valid_junit(root: ET.Element) -> None:
 
 def test_junit_is_valid_and_tells_wrong_from_undecided(tmp_path: Path) -> None:
     made = record(ADA, states={"digits/challenge": "needs review", "digits/step": "failed"}, output="hello\n")
+    made = replace(made, graded_at="2026-12-02T09:00:00+01:00")
     lost = record(BOB, "", lesson="", file="x.ipynb", review=("not a notebook: it is a JPEG.",), graded_at="?")
     root = ET.fromstring(export(tmp_path, [made, lost, HOSTILE_RECORD])["junit.xml"])
     assert_valid_junit(root)

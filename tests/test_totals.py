@@ -141,6 +141,8 @@ def test_of_several_tracks_the_best_share_counts() -> None:
         assert (total.mark, total.max_mark, total.counted) == (11, 13, (numpy,)), "11 of 13 is more than 9 of 11"
         assert "numpy track counts instead, with 11 of 13 marks" in total.set_aside[0].why
         assert not total.needs_review
+    whole = only([record(ADA, "torch"), record(ADA, "numpy", states={"digits/step": "failed"})])
+    assert (whole.mark, whole.max_mark) == (11, 11), "all of 11 is more than 12 of 13"
 
 
 def test_a_track_that_may_become_the_best_is_looked_at() -> None:
