@@ -72,6 +72,8 @@ def test_marks_per_exercise_are_counted_by_state() -> None:
     assert cells[4] == "3.2 s"
     bars = [e.attributes["aria-label"] for e in page.all("span", "bar")]
     assert "2 answers passed, 1 answer failed, 1 answer needs review" in bars
+    assert row(page, "Accuracy")[1] == "4 need review"
+    assert "The open marks of 4 students are not in it yet." in page.one("figcaption").text
 
 
 def test_tracks_are_told_apart_where_there_are_several() -> None:
@@ -96,7 +98,15 @@ def test_exercises_stand_in_the_order_of_the_notebooks_of_all_tracks() -> None:
 
 @pytest.mark.parametrize(
     ("share", "name"),
-    [(0.0, "0–9 %"), (0.3, "30–39 %"), (0.0999, "0–9 %"), (0.999, "90–99 %"), (1.0, "100 %"), (1.2, "100 %")],
+    [
+        (0.0, "0–9 %"),
+        (0.3, "30–39 %"),
+        (8.1 / 9, "90–99 %"),
+        (0.0999, "0–9 %"),
+        (0.999, "90–99 %"),
+        (1.0, "100 %"),
+        (1.2, "100 %"),
+    ],
 )
 def test_a_share_lies_in_its_tenth(share: float, name: str) -> None:
     assert bin_names()[share_bins([share]).index(1)] == name

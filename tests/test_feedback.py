@@ -13,7 +13,7 @@ import pytest
 from class_sample import DEADLINE, HOSTILE_MESSAGES, LESSON, a_class, a_record, a_result, settings
 from course_lib.grade.class_settings import ClassSettings, LessonSettings
 from course_lib.grade.feedback import student_page
-from course_lib.grade.page import style_sheet
+from course_lib.grade.page import element, style_sheet
 from course_lib.grade.reasons import EXPLANATIONS, NEXT, explanation
 from course_lib.grade.record import ExerciseResult, GradeRecord, Reason
 from course_lib.grade.student import Student
@@ -193,6 +193,12 @@ def test_no_message_becomes_markup(message: str) -> None:
     page.assert_harmless()
     assert page.one("h1").text == "<h1>Eve</h1>"
     assert re.sub(r"[\s`]", "", clean(message))[:90] in re.sub(r"[\s`]", "", page.words)
+
+
+def test_nothing_leaves_its_attribute() -> None:
+    hostile = "x\" onclick='y' \x1b[31m<b>&amp;"
+    [found] = Page(element("span", "text", aria_label=hostile, class_="a", open="", title=None)).elements
+    assert found.attributes == {"aria-label": "x\" onclick='y' <b>&amp;", "class": "a", "open": None}
 
 
 def test_no_student_of_a_hostile_class_breaks_a_page_or_stands_on_another_one() -> None:

@@ -18,7 +18,7 @@ def share_bins(shares: Sequence[float]) -> list[int]:
     """How many shares (mark by full mark, 0…1) lie in each tenth, and, last, how many are full marks: 11 counts."""
     bins = [0] * (SHARES + 1)
     for share in shares:
-        # 0.3 / 0.1 is 2.99…: a share that stands on a border belongs to the tenth above it.
+        # 8.1 of 9 marks are 0.8999…: a share that stands on a border belongs to the tenth above it.
         bins[min(max(int(share * SHARES + 1e-9), 0), SHARES)] += 1
     return bins
 
@@ -61,7 +61,13 @@ def _bar(n: int, largest: int, left: float, step: float, name: str) -> Html:
     return together(bar, element("text", str(n), x=middle, y=f"{BASE - height - 6:.1f}", class_="count"), label)
 
 
-def state_bar(counts: Sequence[float], unit: str = "exercise") -> Html:
+def state_words(counts: Sequence[int], unit: str = "") -> str:
+    """How many are in each state: "32 passed, 13 failed, 1 needs review"; with the noun of a `unit` where one is given."""
+    words = [state if n == 1 else state.replace("needs", "need") for n, state in zip(counts, STATES, strict=True)]
+    return ", ".join(f"{counted(n, unit) if unit else n} {word}" for n, word in zip(counts, words, strict=True) if n)
+
+
+def state_bar(counts: Sequence[int], unit: str = "exercise") -> Html:
     """A bar of three parts, passed, failed and needs review, told apart by colour and by hatching, with its words.
 
     `counts` are how many `unit`s are in each state. Empty when all are 0.
@@ -69,7 +75,7 @@ def state_bar(counts: Sequence[float], unit: str = "exercise") -> Html:
     total = sum(counts)
     if not total:
         return Html("")
-    told = ", ".join(f"{counted(n, unit)} {state}" for n, state in zip(counts, STATES, strict=True) if n)
+    told = state_words(counts, unit)
     parts = [
         element("span", class_=f"part {state.replace(' ', '-')}", style=f"width:{number(100 * n / total)}%")
         for n, state in zip(counts, STATES, strict=True)

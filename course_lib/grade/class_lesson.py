@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.grade.attempt import CountedResult
-from course_lib.grade.chart import STATES, marks_picture, state_bar
+from course_lib.grade.chart import STATES, marks_picture, state_bar, state_words
 from course_lib.grade.exercise_card import compared
 from course_lib.grade.feedback import lesson_title, track_title
 from course_lib.grade.mistakes import Mistake, common_mistakes
@@ -47,6 +47,8 @@ def _marks(there: Sequence[StudentTotal], lesson: str) -> Html:
         f"How many of {counted(len(shares), 'student')} got which share of full marks, after weights and penalties. "
         f"Half of them lie between {low} and {high} %, the median is {middle} %."
     )
+    if waiting := sum(total.pending > 0 for total in there):
+        caption += f" The open marks of {counted(waiting, 'student')} are not in it yet."
     picture = marks_picture(shares, f"marks-{lesson}")
     return element("figure", picture, element("figcaption", caption))
 
@@ -88,7 +90,6 @@ def in_order(results: Sequence[CountedResult]) -> dict[str, _Row]:
 
 def _cells(name: str, row: _Row) -> tuple[str, ...]:
     counts = row.counts()
-    told = ", ".join(f"{n} {state}" for n, state in zip(counts, STATES, strict=True) if n)
     marks = [each.result.mark for each in row.results if each.result.state != "needs review"]
     full = max(each.result.max_mark for each in row.results)
     seconds = [each.result.seconds for each in row.results if each.result.seconds]
@@ -97,7 +98,7 @@ def _cells(name: str, row: _Row) -> tuple[str, ...]:
         element(
             "div",
             state_bar(counts, "answer"),
-            element("span", told, class_="quiet"),
+            element("span", state_words(counts), class_="quiet"),
             " ",
             _tracks(row),
             class_="shares",
