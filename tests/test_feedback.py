@@ -94,7 +94,7 @@ def test_every_reason_is_told_in_words_of_its_own(reason: Reason) -> None:
         "\xa0", " "
     )
     assert explanation(reason).why.replace("`", "") in found
-    if reason not in ("passed", "wrong", "error"):
+    if reason not in ("passed", "wrong", "error", "unanswered"):
         assert explanation(reason).why
 
 
@@ -150,8 +150,14 @@ def test_a_file_that_is_no_notebook_is_explained() -> None:
     record = a_record(ADA, lesson="", track="", review=("not a notebook: ada/x.ipynb is not JSON.",), output="")
     page = of(record, of_class=ClassSettings())
     assert "ada/x.ipynb is not JSON." in page.one("div", "next").text
-    assert "Save the notebook as .ipynb" in page.words
+    assert "is not JSON. Nothing in it could be judged." in page.words
     assert NEXT in page.words
+
+
+def test_a_file_that_is_no_notebook_is_explained_once_where_the_class_has_a_lesson() -> None:
+    page = of(a_record(ADA, lesson="", track="", review=("not a notebook: ada/x.ipynb is not JSON",), output=""))
+    assert page.words.count("is not JSON.") == 1
+    assert "No notebook of this lesson has been recognised: 0 of" in page.words
 
 
 def test_who_handed_in_nothing_is_told_so() -> None:

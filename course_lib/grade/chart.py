@@ -62,7 +62,7 @@ def _bar(n: int, largest: int, left: float, step: float, name: str) -> Html:
 
 
 def state_words(counts: Sequence[int], unit: str = "") -> str:
-    """How many are in each state: "32 passed, 13 failed, 1 needs review"; with the noun of a `unit` where one is given."""
+    """How many are in each state: "32 passed, 13 failed, 1 needs review", with the noun of `unit` if any."""
     words = [state if n == 1 else state.replace("needs", "need") for n, state in zip(counts, STATES, strict=True)]
     return ", ".join(f"{counted(n, unit) if unit else n} {word}" for n, word in zip(counts, words, strict=True) if n)
 

@@ -19,6 +19,7 @@ from course_lib.grade.totals import StudentTotal
 
 Link = Callable[[Student], Html]
 
+ENOUGH_FOR_QUARTERS = 8
 MISTAKES_SHOWN, MISTAKES_LISTED, NAMES_SHOWN = 8, 60, 5
 
 
@@ -45,8 +46,9 @@ def _marks(there: Sequence[StudentTotal], lesson: str) -> Html:
     low, middle, high = (f"{100 * share:.0f}" for share in quarters)
     caption = (
         f"How many of {counted(len(shares), 'student')} got which share of full marks, after weights and penalties. "
-        f"Half of them lie between {low} and {high} %, the median is {middle} %."
+        f"The median is {middle} %"
     )
+    caption += f"; half of them lie between {low} and {high} %." if len(shares) >= ENOUGH_FOR_QUARTERS else "."
     if waiting := sum(total.pending > 0 for total in there):
         caption += f" The open marks of {counted(waiting, 'student')} are not in it yet."
     picture = marks_picture(shares, f"marks-{lesson}")

@@ -89,8 +89,15 @@ def class_page(
     )
     lessons = dict.fromkeys(total.lesson for total in totals if total.lesson)
     sections = [lesson_section(lesson, [t for t in totals if t.lesson == lesson], link) for lesson in lessons]
-    body = (_review(totals, link), *sections, _students(totals, link), *run_sections(records, run, link))
+    told = _told_once(totals)
+    body = (_review(told, link), *sections, _students(told, link), *run_sections(records, run, link))
     return page(f"{name}: class results", *head, *body, footer=_footer(run), wide=True)
+
+
+def _told_once(totals: Sequence[StudentTotal]) -> list[StudentTotal]:
+    """Without what was not recognised of a student's, where a lesson of the same student says it too."""
+    said = {(total.student.key, reason) for total in totals if total.lesson for reason in total.review}
+    return [t for t in totals if t.lesson or not all((t.student.key, reason) in said for reason in t.review)]
 
 
 def _lead(records: Sequence[GradeRecord], totals: Sequence[StudentTotal]) -> str:

@@ -27,7 +27,7 @@ def student_page(student: Student, totals: Sequence[StudentTotal], settings: Cla
     """The feedback page of one student, from this student's totals, one for each lesson. It names nobody else."""
     name = one_line(student.name or student.key, 90)
     head = (
-        element("p", together(settings.name, ": " if settings.name else "", "feedback"), class_="kicker"),
+        element("p", f"{settings.name}: feedback" if settings.name else "Feedback", class_="kicker"),
         element("h1", name_of(name)),
         element("p", *_lead(totals), class_="lead"),
         state_bar(_states(totals)),
@@ -90,9 +90,13 @@ def _sections(total: StudentTotal, settings: ClassSettings) -> list[Html]:
     deadline = settings.of(total.lesson).deadline
     made = [_notebook(record, total, title, deadline) for record in total.counted]
     if not made:
-        words = f"Nothing was handed in for this lesson: 0 of {counted(total.max_mark, 'mark')}."
-        said = element("p", words) if not total.handed_in else ""
-        made = [element("section", element("h2", title), said, _review(total.review))]
+        none = (
+            "No notebook of this lesson has been recognised"
+            if total.review
+            else "Nothing was handed in for this lesson"
+        )
+        said = "" if total.handed_in else element("p", f"{none}: 0 of {counted(total.max_mark, 'mark')} so far.")
+        made = [element("section", element("h2", title), said, _review(total.review if total.handed_in else ()))]
     if total.set_aside:
         parts = [_not_counted(aside.record, aside.why) for aside in total.set_aside]
         made.append(details(f"Also handed in, and not counted: {counted(len(parts), 'notebook')}", *parts))
@@ -122,10 +126,10 @@ def _notebook(record: GradeRecord, total: StudentTotal, title: str, deadline: da
 def _facts(record: GradeRecord, deadline: datetime | None) -> Html:
     """Which file, when it came, told in the time zone of the deadline, and how long it ran."""
     zone = deadline.tzinfo if deadline else None
-    came = f"handed in {moment(record.submitted_at, zone)}" if record.submitted_at else "handed in; when is not known"
+    came = f", handed in {moment(record.submitted_at, zone)}" if record.submitted_at else ""
     due = f", due {moment(deadline.isoformat())}" if deadline and record.submitted_at else ""
     spent = f" It ran for {duration(record.seconds)}." if record.seconds else ""
-    return element("p", name_of(PurePosixPath(record.file).name), f", {came}{due}.{spent}", class_="facts")
+    return element("p", name_of(PurePosixPath(record.file).name), f"{came}{due}.{spent}", class_="facts")
 
 
 def _review(sentences: Sequence[str]) -> Html:
@@ -143,6 +147,7 @@ def _reason(sentence: str) -> Html:
     if not colon or code not in EXPLANATIONS:
         return prose(one_line(sentence, 400))
     known = EXPLANATIONS[code]
+    rest += "" if rest.endswith((".", "!", "?")) else "."
     return together(element("b", f"{known.label}."), " ", prose(rest), " ", prose(known.why))
 
 

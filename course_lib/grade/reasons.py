@@ -22,9 +22,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     "passed": Explanation("Passed"),
     "wrong": Explanation("Not right yet"),
     "error": Explanation("Stopped with an error"),
-    "unanswered": Explanation(
-        "Not answered", "The cell still holds the line that it came with, so there was nothing to judge."
-    ),
+    "unanswered": Explanation("Not answered"),
     "not handed in": Explanation(
         "Not found",
         "There is neither a cell whose first line is `# exercise: …` with this exercise, nor one that defines the name "
@@ -61,10 +59,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     "course cell failed": Explanation(
         "Not judged", "A cell of the course's own, which your answer builds on, did not run. The fault may be ours."
     ),
-    "not a notebook": Explanation(
-        "Not a notebook",
-        "Save the notebook as `.ipynb`, open that file once to see that it is whole, and hand it in.",
-    ),
+    "not a notebook": Explanation("Not a notebook", "Nothing in it could be judged."),
     "unreadable": Explanation("Cannot be read", "The file is damaged or could not be opened."),
     "unknown notebook": Explanation(
         "Not recognised", "Neither its label nor its cells say which notebook of the course this is."
