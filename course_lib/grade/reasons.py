@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-NEXT = "A person will look at this; it has not been counted as wrong. You need not do anything now."
+NEXT = "A person will look at this; it has not been counted as wrong."
 
 
 @dataclass(frozen=True)
