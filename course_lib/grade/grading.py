@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from course_lib.grade.run_info import Layer, RunInfo
 from course_lib.grade.sandbox import probe
 from course_lib.grade.walls import PACKAGE
 from course_lib.home import locked, read_json, write_json
+from course_lib.versions import installed_versions
 
 __all__ = ["GradeOptions", "NotIsolated", "grade"]
 
@@ -52,7 +54,14 @@ def grade(
         write_json(out / RUN, info.to_dict())
         work = Rounds(out / RECORDS, options, info, (submissions, out, *_paths(options)), on_progress)
         work.grade(collection.submissions, done)
-        info = replace(info, finished_at=now(), sandbox=work.layers or info.sandbox, tracks=tuple(work.tracks))
+        info = replace(
+            info,
+            finished_at=now(),
+            sandbox=work.layers or info.sandbox,
+            tracks=tuple(work.tracks),
+            versions=info.versions
+            | {name: v for track in work.tracks for name, v in installed_versions(track).items()},
+        )
         write_json(out / RUN, info.to_dict())
         records = newest(load(out / RECORDS))
         write_reports(out, records, settings, info, collection.empty_handed)
@@ -94,7 +103,7 @@ def _run_info(
         seed=secrets.randbits(63) if seed is None else seed,
         n_slots=options.jobs,
         sandbox=tuple(layers),
-        versions={"course_lib": __version__},
+        versions={"course_lib": __version__, "python": platform.python_version()},
         checks_sha256=_checks_sha256(options.checks, settings),
         timeout_seconds=options.timeout_seconds,
         layout=collection.layout,
