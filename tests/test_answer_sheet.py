@@ -160,10 +160,11 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_never_crashes_and_never_warns(text: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         unmarked = sheet(f"def first(): ...\n{text}", OTHER)
         twice = sheet(f"{ANSWER}\n{text}", f"{ANSWER}\n{text}\n#", OTHER)
+    assert not warned
     assert unmarked.answers["toy/first"].endswith(text)
     assert twice.answers["toy/first"].endswith("#")
 

@@ -78,6 +78,8 @@ def test_numbers_in_names_do_not_make_it_canvas(tmp_path: Path) -> None:
     names = {f"lab_1_200_{name}.ipynb": NOTEBOOK for name in ("anna", "ben")}
     collection = find_submissions(as_folder(tmp_path / "lab", names))
     assert collection.layout == "a folder of notebooks"
+    other = {"lab_1_200_anna.ipynb": NOTEBOOK, "project_1_300_ben.ipynb": NOTEBOOK}
+    assert find_submissions(as_folder(tmp_path / "two", other)).layout == "a folder of notebooks"
     assert found(collection) == {"lab_1_200_anna.ipynb": "lab_1_200_anna", "lab_1_200_ben.ipynb": "lab_1_200_ben"}
 
 
@@ -122,6 +124,7 @@ submission_409194023:
   :created_at: 2026-04-26 17:34:00.861687000 Z
   :score: 2.0
   :results:
+    bad: @ is no YAML
     output: |-
       submission_1:
         :submitters:
@@ -276,6 +279,12 @@ def test_a_single_students_folder_is_one_student_and_said(tmp_path: Path) -> Non
     collection = find_submissions(as_folder(tmp_path / "class", files))
     assert set(found(collection).values()) == {"anna"}
     assert "Everything lies in anna: it is taken for one student" in collection.notes[0]
+
+
+def test_a_single_lessons_folder_holds_a_class(tmp_path: Path) -> None:
+    files = {"01_digits/anna.ipynb": NOTEBOOK, "01_digits/ben/b.ipynb": NOTEBOOK, "01_digits/ben/c/d.ipynb": NOTEBOOK}
+    collection = find_submissions(as_folder(tmp_path / "class", files))
+    assert (set(found(collection).values()), collection.notes) == ({"anna", "ben"}, ())
 
 
 def test_one_notebook(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import itertools
+import random
 import stat
 import struct
 import time
@@ -160,8 +162,10 @@ def test_what_is_no_zip_file_is_a_hand_in_that_cannot_be_read(
 
 def test_every_damage_is_noticed(tmp_path: Path) -> None:
     sound = zipped(tmp_path, {"x.ipynb": NOTEBOOK * 20})
-    for at, wrong in [(at, wrong) for at in range(len(sound)) for wrong in (0, 0xFF, sound[at] ^ 0x55)]:
-        stream = io.BytesIO(sound[:at] + bytes([wrong]) + sound[at + 1 :])
+    for at, wrong in itertools.product(range(len(sound)), (None, 0, 0xFF)):
+        damaged = bytearray(sound)
+        damaged[at] = sound[at] ^ 0x55 if wrong is None else wrong
+        stream = io.BytesIO(damaged)
         try:
             data = [read_member(stream, each.member) for each in contents(stream, nested=True) if not each.trouble]
         except BadArchive:
@@ -216,6 +220,16 @@ def test_a_member_may_not_be_larger_than_the_limit_whatever_it_declares(tmp_path
         with pytest.raises(BadArchive, match="larger than"):
             read_member(io.BytesIO(data), listed.member, limit=4_999)
         assert len(read_member(io.BytesIO(data), listed.member, limit=5_000)) == 5_000
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_no_more_than_the_limit_is_unpacked(method: int) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as made:
+        made.writestr("x.ipynb", random.Random(0).randbytes(3_000_000))
+    [listed] = contents(stream, nested=True)
+    stream.seek(30 + len("x.ipynb"))
+    assert sum(map(len, archive._unpacked(stream, listed.member, 1_500_000))) == 1_500_001
 
 
 def test_a_large_notebook_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,11 +54,11 @@ def test_answers_alone_are_enough(name: str, track: str) -> None:
     assert recognise(notebook, PATH) == (lesson(name), track)
 
 
-def test_a_formatter_changes_nothing() -> None:
+def test_a_formatter_and_a_note_in_each_cell_change_nothing() -> None:
     notebook = bare("digits", "torch")
     for cell in code_cells(notebook):
-        cell["source"] = cell["source"].replace('"', "'").replace("(", "(\n    ").replace("    ", "  ")
-    assert recognise(notebook, PATH)[1] == "torch"
+        cell["source"] = cell["source"].replace('"', "'").replace(", ", ",").replace("    ", "  ") + "\n# a note"
+    assert recognise_with_note(notebook, PATH) == recognise_with_note(bare("digits", "torch"), PATH)
 
 
 def test_false_metadata_are_overruled_and_this_is_said() -> None:

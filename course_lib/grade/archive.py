@@ -67,10 +67,10 @@ def contents(stream: BinaryIO, *, nested: bool) -> list[Listed]:
 
 def read_member(stream: BinaryIO, member: Member, limit: int = MAX_BYTES) -> bytes:
     """The bytes of one member. Raises BadArchive when it is damaged, or larger than `limit` whatever it declares."""
-    # Damage can make an offset negative.
+    # Damage can make an offset negative; the checksum then tells.
     stream.seek(max(0, member.offset))
     header = stream.read(30)
-    if member.offset < 0 or len(header) < 30 or not header.startswith(b"PK\x03\x04"):
+    if len(header) < 30 or not header.startswith(b"PK\x03\x04"):
         raise BadArchive("the zip file that it lies in is damaged", action=ZIP_AGAIN)
     stream.seek(sum(struct.unpack("<HH", header[26:30])), 1)
     data = b"".join(_unpacked(stream, member, limit))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from course_lib.errors import BadInput, NotFound
 from course_lib.grade.keys import shown, unique_keys
-from course_lib.grade.layouts import Layout, Who, layout_of, plain
+from course_lib.grade.layouts import Layout, Who, by_name, layout_of
 from course_lib.grade.leaves import Leaf, Place, Tree, is_notebook, is_zip
 from course_lib.grade.student import Student
 from course_lib.grade.tree import list_tree, read_place
@@ -43,7 +43,8 @@ class Submission:
         """
         if self.trouble:
             raise UnreadableNotebook(
-                f"{self.file} could not be read: {self.trouble}.", action="Ask for it again, as the notebook itself."
+                f"{self.file} could not be read: {self.trouble}.",
+                action="See to your right to read it, or ask for it again as the notebook itself.",
             )
         return read_place(self.place, self.file)
 
@@ -67,9 +68,12 @@ def find_submissions(path: Path) -> Collection:
     An unreadable file becomes a submission whose read_bytes fails. Raises NotFound when there is no such path and
     BadInput when it is no collection, or cannot be read at all.
     """
-    if not path.exists():
-        raise NotFound(f"There is no {path}.", action=COLLECTIONS)
-    root = path.resolve()
+    try:
+        root = path.resolve(strict=True)
+    except FileNotFoundError:
+        raise NotFound(f"There is no {path}.", action=COLLECTIONS) from None
+    except (OSError, RuntimeError) as error:
+        raise BadInput(f"{path} cannot be read ({error}).", action="Check its rights.") from error
     if root.is_file() and not is_zip(root.name):
         return _one_notebook(path, root)
     tree = list_tree(root)
@@ -80,7 +84,7 @@ def _one_notebook(path: Path, root: Path) -> Collection:
     name = shown(path.name)
     if not is_notebook(name):
         raise BadInput(f"{path} is neither a notebook nor a zip file.", action=COLLECTIONS)
-    [who] = plain((name,), False)
+    [who] = by_name(name)
     student = Student(unique_keys({who.identity: who.key})[who.identity], who.name)
     return Collection(ONE_NOTEBOOK, (Submission(student, name, place=Place(root)),))
 
@@ -105,7 +109,7 @@ class _Sorting:
         wanted = leaf.is_notebook or leaf.closed
         owners = self._layout.whose(leaf.parts, leaf.closed)
         if not owners and wanted and self._layout.strays:
-            owners = plain(leaf.parts[-1:], leaf.closed)
+            owners = by_name(leaf.parts[-1]) or by_name(f"{leaf.parts[-1]}.ipynb")
             self._notes.append(
                 f"{leaf.label} is not named as {self._layout.name} names files: its name is the student's."
             )

@@ -79,10 +79,10 @@ def single_folder(tree: Tree, depth: int) -> str | None:
 
 def folder(tree: Tree) -> Layout:
     """A plain folder: `anna.ipynb`, `anna.zip`, or anything below `anna/`; folders of lessons name no student."""
-    depth, notes = 0, list[str]()
-    while depth < DEEPEST_TOP and (top := single_folder(tree, depth)) is not None:
+    depth, notes, lesson_folders = 0, list[str](), _lesson_folders()
+    while depth < DEEPEST_TOP and (top := single_folder(tree, depth)) and top not in lesson_folders:
         below = [leaf.parts[depth + 1 :] for leaf in tree.leaves if leaf.is_notebook]
-        folders = {parts[0] for parts in below if len(parts) > 1} - _lesson_folders()
+        folders = {parts[0] for parts in below if len(parts) > 1} - lesson_folders
         notebooks = {parts[0] for parts in below if len(parts) == 1}
         is_download = is_zip(top) or (tree.root.is_file() and top.casefold() == tree.root.stem.casefold())
         if len(folders) > 1 or (is_download and len(folders) + len(notebooks) > 1):
@@ -94,25 +94,29 @@ def folder(tree: Tree) -> Layout:
             what = f"it is taken for one student; if it is a class, grade {top} itself"
         notes.append(f"Everything lies in {top}: {what}.")
         break
-    return Layout(FOLDER, lambda parts, is_folder: plain(parts[depth:], is_folder), notes=tuple(notes))
+
+    def whose(parts: Parts, is_folder: bool) -> tuple[Who, ...]:
+        folders = parts[depth:] if is_folder else parts[depth:-1]
+        named = [part for part in folders if part not in lesson_folders]
+        if named:
+            return _named(named[0][:-4] if is_zip(named[0]) else named[0])
+        return () if is_folder or len(parts) <= depth else by_name(parts[-1])
+
+    return Layout(FOLDER, whose, notes=tuple(notes))
 
 
-def plain(parts: Parts, is_folder: bool) -> tuple[Who, ...]:
-    """Whose a path is by its first folder that is no lesson's, else by the notebook's own name."""
-    folders = parts if is_folder else parts[:-1]
-    named = [part for part in folders if part not in _lesson_folders()]
-    if named:
-        name = named[0][:-4] if is_zip(named[0]) else named[0]
-    elif not is_folder and parts and is_notebook(parts[-1]):
-        name = parts[-1][: parts[-1].casefold().rindex(".ipynb")]
-    else:
-        return ()
-    return (Who(f"folder:{name}", name, name),)
+def by_name(name: str) -> tuple[Who, ...]:
+    """Whose a notebook is by its own name; nobody's when it is none."""
+    return _named(name[: name.casefold().rindex(".ipynb")]) if is_notebook(name) else ()
 
 
 def at_depth(layout: Layout, depth: int) -> Layout:
     """A layout for paths below so many folders."""
     return replace(layout, whose=lambda parts, is_folder: layout.whose(parts[depth:], is_folder))
+
+
+def _named(name: str) -> tuple[Who, ...]:
+    return (Who(f"folder:{name}", name, name),)
 
 
 def _lesson_folders() -> set[str]:
