@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
-_PREFIX = "course-grade-"
+_PREFIX = "course-sandbox-"
 _CONTROLLERS = ("memory", "pids")
 # What the kernel itself needs for a process, page tables above all, counts as well.
 _KERNEL_BYTES = 64 << 20
