@@ -20,7 +20,7 @@ from course_lib.grade.record import ExerciseResult, Reason, State
 from course_lib.grade.remote import remote
 from course_lib.grade.wire import BadFrame
 from course_lib.lessons import Exercise
-from course_lib.verdict import find_check, judge_kind
+from course_lib.verdict import MISSING_ANSWER, find_check, judge_kind
 
 # The answer may miss a name that only a left-out cell of the course binds: then everything is run.
 MISSING_NAME = ("NameError", "KeyError", "AttributeError")
@@ -154,6 +154,8 @@ class _Run:
         reason: Reason = verdict.reason if verdict.reason != "foreign name" else "error"
         if reason == "error" and any(word in verdict.message for word in OUT_OF_MEMORY):
             reason = "memory"
+        if reason == "unanswered" and MISSING_ANSWER in verdict.message:
+            reason = "error"
         self._put(exercise, reason, verdict.message, seconds=verdict.seconds)
 
     def _fresh(self, exercise_id: str) -> np.random.Generator:
