@@ -155,6 +155,27 @@ print(json.dumps([left == [pid], descendants(os.getpid()), os.waitstatus_to_exit
     assert code == (0 if "while True" in work else -9)
 
 
+def test_one_that_changes_its_parent_at_the_wrong_moment_is_not_missed() -> None:
+    body = """
+def work():
+    if os.fork() == 0:
+        while True:
+            if os.fork():
+                os._exit(0)
+    wait()
+left = []
+for number in range(60):
+    pid = child(work)
+    time.sleep(0.001 * (number % 7))
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    kill_tree(os.getpid())
+    left += descendants(os.getpid())
+print(json.dumps(left))
+"""
+    assert run(body) == []
+
+
 def test_the_child_itself_may_have_been_reaped_before() -> None:
     body = """
 def work():
