@@ -130,7 +130,7 @@ def test_a_probe_leaves_the_process_as_it_was() -> None:
         ("landlock.abi = lambda: 0", "Landlock", "no Landlock"),
         ("landlock.Ruleset.enforce = lambda self: None", "Landlock", "listing / was possible"),
         ("sandbox.grants = lambda *_: []", "Landlock", "reading Python's library failed"),
-        ("sys.modules['pyseccomp'] = None", "seccomp", "pyseccomp"),
+        ("sys.modules['pyseccomp'] = None", "seccomp", "extra `grade`"),
         ("seccomp.load = lambda program: None", "seccomp", "an internet socket was possible"),
         ("confinement.apply = lambda *_: None", "limits", "more memory than allowed was possible"),
         ("privileges.no_new_privileges = lambda: None", "no privileges", ""),

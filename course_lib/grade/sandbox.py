@@ -234,5 +234,5 @@ def _attempt(make: Callable[[], T]) -> tuple[T | None, str]:
     """What `make` makes, or None and the reason."""
     try:
         return make(), ""
-    except (OSError, ImportError, RuntimeError) as error:
+    except OSError as error:
         return None, f"{error}"
