@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 from typing import Any
@@ -71,6 +72,27 @@ def test_a_reply_arrives_with_its_fields() -> None:
     assert isinstance(reply, Reply)
     assert (reply.type_name, reply.native, reply.changed_inputs) == ("torch.Tensor", True, (0, 2))
     assert same(reply.value, (np.ones(2), 1.0))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(24.0).reshape(2, 3, 4)[:, ::2],
+        np.zeros((0, 4), np.float32),
+        np.array(3, np.int8),
+        np.arange(3).astype(">i4"),
+    ],
+    ids=["C", "Fortran", "strides", "empty", "one number", "big endian"],
+)
+def test_arrays_are_npy_files(array: np.ndarray[Any, Any]) -> None:
+    frame = encode({"value": array})
+    n_text, _ = lengths(frame[: HEADER.size])
+    read = np.load(io.BytesIO(frame[HEADER.size + n_text :]), allow_pickle=False)
+    assert same(read, array)
+    assert read.flags.f_contiguous == array.flags.f_contiguous or not array.flags.forc
+    assert np.array_equal(through(array), array)
 
 
 class LyingInt(int):

@@ -10,6 +10,7 @@ import io
 import json
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -94,8 +95,18 @@ def _pack_array(array: NDArray[Any], arrays: io.BytesIO) -> list[int]:
     if array.nbytes > MAX_ARRAY_BYTES:
         raise BadFrame(f"an array of {array.nbytes} bytes is too large")
     start = arrays.tell()
-    np.save(arrays, array, allow_pickle=False)
+    # As np.save does it; but the same few shapes come a thousand times, and their headers are most of the work.
+    fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    arrays.write(_header(array.dtype, array.shape, fortran))
+    arrays.write(array.tobytes("F" if fortran else "C"))
     return [start, arrays.tell() - start]
+
+
+@lru_cache(maxsize=512)
+def _header(dtype: np.dtype[Any], shape: tuple[int, ...], fortran: bool) -> bytes:
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": dtype.str, "fortran_order": fortran, "shape": shape})
+    return stream.getvalue()
 
 
 def _unpack(value: Any, blob: bytes, depth: int, budget: list[int]) -> Any:
@@ -144,11 +155,9 @@ def _unpack_array(held: list[Any], blob: bytes) -> NDArray[Any]:
     if len(held) != 2 or not all(type(number) is int and number >= 0 for number in held):
         raise BadFrame("an array has no place among the bytes")
     data = blob[held[0] : held[0] + held[1]]
-    stream = io.BytesIO(data)
+    header = _header_of(data)
     try:
-        version = np.lib.format.read_magic(stream)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        shape, fortran, dtype = read(stream)
+        shape, fortran, dtype = _read_header(header)
     except Exception:
         raise BadFrame("an array is not in the .npy format") from None
     if dtype.kind not in ARRAY_KINDS:
@@ -156,7 +165,24 @@ def _unpack_array(held: list[Any], blob: bytes) -> NDArray[Any]:
     size = 1
     for side in shape:
         size *= side
-    if len(shape) > 32 or min(shape, default=0) < 0 or size * dtype.itemsize != len(data) - stream.tell():
-        raise BadFrame(f"an array promises {str(shape)[:60]} {dtype} and holds {len(data) - stream.tell()} bytes")
-    flat = np.frombuffer(data, dtype, offset=stream.tell()).astype(dtype.newbyteorder("="))
+    n_bytes = len(data) - len(header)
+    if len(shape) > 32 or min(shape, default=0) < 0 or size * dtype.itemsize != n_bytes:
+        raise BadFrame(f"an array promises {str(shape)[:60]} {dtype} and holds {n_bytes} bytes")
+    flat = np.frombuffer(data, dtype, offset=len(header)).astype(dtype.newbyteorder("="))
     return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def _header_of(data: bytes) -> bytes:
+    """What stands before an array's own bytes: eight fixed ones, the length of a text, and the text."""
+    start = 12 if data[6:7] == b"\x02" else 10
+    return data[: start + int.from_bytes(data[8:start], "little")]
+
+
+@lru_cache(maxsize=512)
+def _read_header(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and dtype. NumPy reads no text of more than 10,000 bytes, so what is kept here stays small."""
+    stream = io.BytesIO(header)
+    version = np.lib.format.read_magic(stream)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+    shape, fortran, dtype = read(stream)
+    return shape, fortran, dtype
