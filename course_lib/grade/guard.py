@@ -144,7 +144,10 @@ class Guard:
                 raise BadFrame("the child closed its socket and lived on") from None
         status, too_large = self._exit["exited"], self._exit["too_large"]
         if too_large:
-            raise ChildEnded("memory", "it needed more memory than an exercise may take, and was ended.")
+            raise ChildEnded(
+                "memory",
+                "it needed more memory, processes or space for files than an exercise may take, and was ended.",
+            )
         if status >= 0:
             raise ChildEnded("exit", f"it ended Python itself, with exit code {status}.")
         if -status in EXITED_BY_LIMIT:

@@ -89,11 +89,11 @@ def _all_gone(spared: int) -> bool:
         except ChildProcessError:
             return True
         return False
-    for child in list(_children(os.getpid())):
+    for child in list(children(os.getpid())):
         if child != spared:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(child, os.WNOHANG)
-    return stat.state in "ZX" and list(_children(os.getpid())) == [spared]
+    return stat.state in "ZX" and list(children(os.getpid())) == [spared]
 
 
 def _signal(pid: int, number: int) -> None:
@@ -106,14 +106,15 @@ def _walk(pid: int) -> Iterator[int]:
     seen: set[int] = set()
     waiting = [pid]
     while waiting:
-        for child in _children(waiting.pop()):
+        for child in children(waiting.pop()):
             if child not in seen:
                 seen.add(child)
                 yield child
                 waiting.append(child)
 
 
-def _children(pid: int) -> Iterator[int]:
+def children(pid: int) -> Iterator[int]:
+    """The processes that `pid` has started or taken over, those that wait to be reaped included."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:

@@ -120,10 +120,12 @@ class Supervisor:
                 self._measure(watched)
 
     def _measure(self, watched: Watched) -> None:
-        cpu_seconds, private_bytes, _ = tree_usage(watched.pid)
+        cpu_seconds, private_bytes, n_processes = tree_usage(watched.pid)
         watched.cpu_seconds = max(watched.cpu_seconds, cpu_seconds)
         watched.peak_bytes = max(watched.peak_bytes, private_bytes)
-        if private_bytes > self._limits.memory_bytes:
+        # Root in a container has no limit of processes, and no kernel counts what several processes use together.
+        too_many = n_processes > self._limits.n_tasks or self._sandbox.folder_bytes() > self._limits.folder_bytes
+        if too_many or private_bytes > self._limits.memory_bytes:
             watched.too_large = True
             with contextlib.suppress(ProcessLookupError):
                 os.kill(watched.pid, signal.SIGKILL)
