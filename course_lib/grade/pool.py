@@ -147,14 +147,9 @@ class Pool:
 
     def run(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, dict[str, Any]]]:
         """Each job with its result, in the order in which they are done; `grader ended` for one that ends its slots."""
-        again: list[Job] = []
-        while True:
-            for slot in self._slots:
-                if slot.job is None and (job := again.pop() if again else next(jobs, None)) is not None:
-                    self._send(slot, job)
-            busy = [slot for slot in self._slots if slot.job is not None]
-            if not busy:
-                return
+        for slot in self._slots:
+            self._send(slot, next(jobs, None))
+        while busy := [slot for slot in self._slots if slot.job is not None]:
             ready = set(wait([slot.link for slot in busy], timeout=1.0))
             for slot in busy:
                 if slot.link in ready:
@@ -165,18 +160,21 @@ class Pool:
                     continue
                 job, slot.job = slot.job, None
                 assert job is not None
-                if result is not None:
-                    yield job, result
-                    continue
-                self._replace(slot)
-                job.tries += 1
-                if job.tries < TRIES:
-                    again.append(job)
-                else:
-                    yield job, {"problem": ["grader ended", "The grader itself ended twice while it judged this."]}
+                if result is None:
+                    self._replace(slot)
+                    job.tries += 1
+                    if job.tries < TRIES:
+                        self._send(slot, job)
+                        continue
+                    result = {"problem": ["grader ended", "The grader itself ended twice while it judged this."]}
+                # The slot works on while the caller waits for the disk.
+                self._send(slot, next(jobs, None))
+                yield job, result
 
-    def _send(self, slot: _Slot, job: Job) -> None:
+    def _send(self, slot: _Slot, job: Job | None) -> None:
         slot.job = job
+        if job is None:
+            return
         self._since[slot.number] = time.monotonic()
         data = job.read()
         try:
