@@ -113,7 +113,7 @@ def main() -> None:
     app()
 
 
-from course_lib.cli import building, checking, doctor, grading, lab, ledger, listing, running  # noqa: E402
+from course_lib.cli import building, checking, doctor, grading, lab, ledger, listing, predictions, running  # noqa: E402
 
-for module in (doctor, lab, listing, ledger, running, building, checking, grading):
+for module in (doctor, lab, listing, ledger, predictions, running, building, checking, grading):
     module.register(app)
