@@ -20,7 +20,7 @@ HEADING = re.compile(r"^(#{1,2}) +(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Shown:
-    """One cell as this learner may see it. `exercise` is "" when it answers none, `hole` true when its answer is hidden."""
+    """One cell as this learner may see it; `exercise` is "" when it answers none, `hole` true when its answer is hidden."""
 
     id: str
     kind: str

@@ -105,7 +105,9 @@ def _plain(found: TrackDiff, section: Section) -> str:
 
 
 def _lines(row: Row) -> list[tuple[str, str]]:
-    left, right = (cell.source.split("\n") if cell is not None else ["(nothing here)"] for cell in (row.left, row.right))
+    left, right = (
+        cell.source.split("\n") if cell is not None else ["(nothing here)"] for cell in (row.left, row.right)
+    )
     return list(zip_longest(left, right, fillvalue=""))
 
 
