@@ -118,9 +118,10 @@ def claim(
 
     `measured` is yes or no (True: the claim holds), a number, three or more repeats of it, or a dict from conditions,
     such as "a small step", to any of these; `course_lib.ruling.rule` says how each is judged. Numbers are judged by
-    `at_most` or `at_least`, or by the threshold that the ledger wrote before any run. Only where no number decides,
-    `measured` is a sentence and `verdict` is given. `scope` says what was run, with sizes; machine, versions and
-    notebook are added. A compare notebook passes the `records` that it read: machine and versions are then theirs.
+    `at_most` or `at_least`, or by the ledger's own threshold, which is older than the run. Only where no number
+    decides, `measured` is a sentence and `verdict` is given. `scope` says what was run, with sizes; machine, versions
+    and notebook are added. A notebook that compares passes the `records` that it read: machine and versions are then
+    theirs.
 
     Raises NotFound for an unknown claim or outside a notebook, BadInput when numbers, threshold and verdict do not fit.
     """
@@ -167,7 +168,7 @@ def _threshold(found: Claim, at_most: float | None, at_least: float | None, unit
     before = found.threshold
     if before is not None and (before.at_most, before.at_least) != (at_most, at_least):
         raise BadInput(
-            f"The threshold of {found.id} was written before any run: {before}. Received: {given}.",
+            f"The threshold of {found.id} was written before your run: {before}. Received: {given}.",
             action="Leave at_most and at_least out.",
         )
     return before or given

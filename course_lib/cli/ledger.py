@@ -61,7 +61,7 @@ def _card(each: Standing) -> str:
     one = each.claim
     rows = [("state", each.state), ("kind", KINDS[one.kind]), ("test", one.test)]
     if one.threshold is not None:
-        rows.append(("holds if", f"{one.threshold} (written before any run)"))
+        rows.append(("holds if", f"{one.threshold} (written before your run)"))
     if one.beyond:
         rows.append(("beyond", one.beyond))
     lines = [f"{one.id}  {one.text}", *(f"  {label:<10}{text}" for label, text in rows)]
