@@ -20,7 +20,10 @@ HEADING = re.compile(r"^(#{1,2}) +(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Shown:
-    """One cell as this learner may see it; `exercise` is "" when it answers none, `hole` true when its answer is hidden."""
+    """One cell as this learner may see it: `kind` is "code" or "markdown", `exercise` "" when it answers none.
+
+    `hole` is true when its answer is hidden.
+    """
 
     id: str
     kind: str
