@@ -113,7 +113,19 @@ def main() -> None:
     app()
 
 
-from course_lib.cli import building, checking, doctor, grading, lab, listing, running  # noqa: E402
+from course_lib.cli import (  # noqa: E402
+    building,
+    checking,
+    diffing,
+    doctor,
+    glossary,
+    grading,
+    lab,
+    ledger,
+    listing,
+    predictions,
+    running,
+)
 
-for module in (doctor, lab, listing, running, building, checking, grading):
+for module in (doctor, lab, listing, diffing, glossary, ledger, predictions, running, building, checking, grading):
     module.register(app)
