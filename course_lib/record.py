@@ -21,7 +21,6 @@ from course_lib.home import home, write_json
 from course_lib.shipped import shipped
 from course_lib.task import PARAMETER_NAMES, Task
 
-
 # Fields that a record may lack.
 OPTIONAL = {"peak_bytes", "code_tokens", "observed"}
 

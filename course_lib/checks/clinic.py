@@ -91,7 +91,7 @@ def _train(illness: str, x: Array, y: Array, rng: np.random.Generator) -> tuple[
 
 
 def _regressor(rng: np.random.Generator) -> Symptoms:
-    """A network of one output whose (n, 1) predictions meet (n,) targets: (n, n) differences, and only the mean fits."""
+    """A network of one output whose (n, 1) predictions meet (n,) targets: of (n, n) differences only the mean fits."""
     x, _, cycles = _recordings(1600 + N_VALIDATION, rng)
     y = np.asarray(cycles, np.float64)
     parameters: dict[str, Array] = dict(initial_parameters(rng, x.shape[1], N_HIDDEN, 1))

@@ -81,7 +81,7 @@ def largest_rate(answer: Function, rng: np.random.Generator, track: str) -> None
     "debug/interval",
     hints=(
         "The middle is the mean of the scores; the interval is as wide to its left as to its right.",
-        "The spread of *single* runs is their standard deviation. The mean of n runs is surer, by the square root of n.",
+        "The standard deviation is the spread of *single* runs. The mean of n runs is surer, by the square root of n.",
         "From n runs the standard deviation is estimated with n − 1 in the denominator: `ddof=1`.",
     ),
 )
@@ -102,8 +102,8 @@ def interval(answer: Function, rng: np.random.Generator, track: str) -> None:
     "debug/diagnose",
     hints=(
         "Begin with the signs that only one illness has: is every loss a finite number? Is the model repeatable?",
-        "Three illnesses send the loss up or to infinity. What tells them apart is *when*: compare the second loss, and "
-        "the largest finite one, with the first.",
+        "Three illnesses send the loss up or to infinity. What tells them apart is *when*: compare the second loss, "
+        "and the largest finite one, with the first.",
         "Two illnesses have quiet losses and no skill on new rows. One of them has learned its training rows by heart; "
         "the other's loss has stopped at the best constant guess.",
     ),
@@ -119,8 +119,8 @@ def diagnose(answer: Function, rng: np.random.Generator, track: str) -> None:
         shown = ", ".join(f"{v:.3g}" for v in (*losses[:3], losses[50], losses[-1]))
         expect(
             got == illness,
-            f"a patient with {illness!r} was called {got!r}. Losses 1, 2, 3, 51 and the last: {shown}; best constant guess "
-            f"{symptoms.baseline_loss:.3g}; skill {symptoms.train_skill:.2f} on training rows and "
+            f"a patient with {illness!r} was called {got!r}. Losses 1, 2, 3, 51 and the last: {shown}; best "
+            f"constant guess {symptoms.baseline_loss:.3g}; skill {symptoms.train_skill:.2f} on training rows and "
             f"{symptoms.validation_skill:.2f} on new ones; repeatable: {symptoms.repeatable}.",
         )
 
@@ -130,7 +130,7 @@ def diagnose(answer: Function, rng: np.random.Generator, track: str) -> None:
     hints=(
         "Print the shape of the difference. How many numbers should it hold?",
         "(n, 1) and (n,) are stretched to (n, n): each prediction meets every target.",
-        "Bring both to one shape before you subtract: take the only column of the predictions, or give the targets one.",
+        "Bring both to one shape before you subtract: take the predictions' only column, or give the targets one.",
     ),
 )
 def squared_error(answer: Function, rng: np.random.Generator, track: str) -> None:
@@ -147,14 +147,14 @@ def squared_error(answer: Function, rng: np.random.Generator, track: str) -> Non
     "debug/log_loss",
     hints=(
         "Put in the logits 200 and −200: which probability becomes exactly 0 or 1, and what is the logarithm then?",
-        "Clipping the probability only hides it: where it is clipped, the gradient is zero and the model learns nothing.",
+        "Clipping the probability only hides it: where it is clipped, the gradient is zero and nothing is learned.",
         "Do the algebra before the exponential: −log p is log(1 + exp(−z)), and −log(1 − p) is that plus z. "
         "Frameworks have log(1 + exp(z)) under the name softplus.",
     ),
 )
 def log_loss(answer: Function, rng: np.random.Generator, track: str) -> None:
     """Right at small logits and at huge ones, in value and gradient."""
-    for n, size in ((7, 1.0), (9, 15.0), (8, 300.0)):
+    for n, size in ((7, 1.0), (9, 2.0), (8, 300.0)):
         logits = (rng.normal(size=n) * size).astype(np.float32)
         labels = np.arange(n) % 2
         rng.shuffle(labels)
@@ -196,7 +196,7 @@ _GUARD_HINTS = (
         "fastai": (
             "A callback can look at `self.x` in `before_batch`, and `CancelBatchException` leaves out the batch.",
             "Infinity is as bad as NaN. Ask for finite, not for `isnan`.",
-            "`after_batch` is called for a batch that was left out, too: keep losses where only a whole batch comes by.",
+            "`after_batch` is called for a batch that was left out, too: keep losses where only a good batch comes.",
         ),
     },
 )
@@ -218,7 +218,8 @@ def guarded_train(answer: Loop, rng: np.random.Generator, track: str) -> None:
         found = f"{len(got)}" if len(np.shape(got)) == 1 else describe(reply.value)
         expect(
             found == str(len(good)),
-            f"of 6 batches {len(bad)} hold a {value} and should be left out, which leaves {len(good)} losses; received {found}.",
+            f"of 6 batches {len(bad)} hold a {value} and should be left out, which leaves {len(good)} losses; "
+            f"received {found}.",
         )
         expect_close(reply.value, losses, "losses", tolerance=answer.tolerance, where="of the good batches")
         for name, array in want.items():
@@ -230,23 +231,23 @@ def guarded_train(answer: Loop, rng: np.random.Generator, track: str) -> None:
     "debug/challenge",
     hints=(
         "Which batches are sick? Train on all of them, then ask of each batch how many of its labels the model reads.",
-        "A model that has seen each batch only a few times has not learned the wrong labels yet. Sort the batches by its "
-        "accuracy: there is a gap.",
+        "A model that has seen each batch only a few times has not learned the wrong labels yet. Sort the batches by "
+        "its accuracy: there is a gap.",
         "Leave the sick batches out, start anew, and go through the healthy ones more than once.",
     ),
 )
 def challenge(answer: Function, rng: np.random.Generator, track: str) -> None:
-    """At most half the errors of plain SGD on all batches, three draws together."""
+    """At most 55 % of the errors of plain SGD on all batches, three draws together."""
     errors = allowed = n_test = 0
     for _ in range(N_DRAWS):
         batches, x_test, y_test = fresh_batches(rng)
         reply = answer.call(batches, x_test)
         tones = expect_array(reply.value, "tones", y_test.shape, kind="i")
         errors += int((tones != y_test).sum())
-        allowed += plain_errors(batches, x_test, y_test) // 2
+        allowed += plain_errors(batches, x_test, y_test) * 55 // 100
         n_test += len(y_test)
     expect(
         errors <= allowed,
-        f"at most {allowed} of {n_test} new recordings, in {N_DRAWS} draws, may be wrong: half of what plain SGD misses; "
-        f"yours misses {errors}.",
+        f"at most {allowed} of {n_test} new recordings, in {N_DRAWS} draws, may be wrong: 55 % of what plain SGD "
+        f"misses; yours misses {errors}.",
     )
