@@ -21,13 +21,17 @@ from course_lib.home import home, write_json
 from course_lib.shipped import shipped
 from course_lib.task import PARAMETER_NAMES, Task
 
+# Fields that a record may lack.
+OPTIONAL = {"peak_bytes", "code_tokens", "observed"}
+
 
 @dataclass(frozen=True)
 class Record:
     """One run. `losses` has one value per step, in nats; seconds are wall-clock; `peak_bytes` is growth after imports.
 
     `origin` says where it comes from: "run" (course run), "notebook", or "reference" (shipped with the course). Records
-    with the same `run` were made one after the other on one machine: only their seconds may be compared.
+    with the same `run` were made one after the other on one machine: only their seconds may be compared. `observed` is
+    what else the lesson measured in this track, by name.
     """
 
     lesson: str
@@ -47,6 +51,7 @@ class Record:
     run: str
     peak_bytes: int | None = None
     code_tokens: int | None = None
+    observed: Mapping[str, bool | float | str] | None = None
 
     @property
     def n_steps(self) -> int:
@@ -68,7 +73,7 @@ class Record:
     def from_dict(cls, values: Mapping[str, Any]) -> Record:
         """The record of a JSON object. Raises BadInput when fields are missing or unknown."""
         known = {field.name for field in fields(cls)}
-        if set(values) - known or (missing := known - set(values) - {"peak_bytes", "code_tokens"}):
+        if set(values) - known or (missing := known - set(values) - OPTIONAL):
             odd = sorted((set(values) - known) or missing)
             raise BadInput(
                 f"A record should have the fields of this version; {', '.join(odd)} differ.", action="Train again."
@@ -131,12 +136,17 @@ def make_record(
     )
 
 
-def keep_record(task: Task, losses: ArrayLike, parameters: Mapping[str, ArrayLike]) -> Record:
+def keep_record(
+    task: Task, losses: ArrayLike, parameters: Mapping[str, ArrayLike],
+    observed: Mapping[str, bool | float | str] | None = None,
+) -> Record:  # fmt: skip
     """Make the record of this notebook's run and keep it in the learner's folder, for the compare notebook."""
     from course_lib.session import current
 
     session = current()
-    made = make_record(session.lesson.name, session.track, task, losses, parameters, origin="notebook")
+    made = make_record(session.lesson.name, session.track, task, losses, parameters, origin="notebook").with_(
+        observed=observed
+    )
     save(made, home() / "records" / made.lesson)
     return made
 

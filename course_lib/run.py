@@ -62,7 +62,7 @@ def run_lesson(
     name: str, tracks: list[str] | None = None, *, options: TaskOptions | None = None,
     folder: Path | None = None, on_progress: Callable[[str], None] = lambda text: None,
 ) -> list[Run]:  # fmt: skip
-    """Train the task of a lesson in these tracks (None: all that the lesson has); NumPy always runs, as the reference.
+    """Train the task of a lesson in these tracks (None: all that the lesson has); its reference track always runs.
 
     Records are kept in `folder`/<lesson>, by default among the learner's own. A missing framework gives a Run without a
     record. Raises NotFound for a lesson or track that does not exist.
@@ -75,7 +75,7 @@ def run_lesson(
     runs: list[Run] = []
     reference: Record | None = None
     run = secrets.token_hex(4)
-    for track in ["numpy", *(t for t in chosen if t != "numpy")]:
+    for track in [lesson.reference_track, *(t for t in chosen if t != lesson.reference_track)]:
         on_progress(track)
         try:
             record = run_track(lesson, track, options).with_(run=run)
@@ -85,7 +85,7 @@ def run_lesson(
         except TrackFailed as error:
             runs.append(Run(track, None, state="failed", reason=str(error)))
             continue
-        reference = record if track == "numpy" else reference
+        reference = record if track == lesson.reference_track else reference
         difference = max_loss_difference(record.losses, reference.losses) if reference else None
         save(record, (folder or home() / "records") / lesson.name)
         runs.append(Run(track, record, difference))
@@ -100,7 +100,10 @@ def run_track(lesson: Lesson, track: str, options: TaskOptions | None = None) ->
 
 
 def run_cells(lesson: str, track: str, cells: list[tuple[str, str]], options: TaskOptions) -> Record:
-    """Run these (name, source) cells, which define `train(task)`, in a fresh process and return its record."""
+    """Run these (name, source) cells, which define `train_task(task)`, in a fresh process and return its record.
+
+    When they also define `observe()`, what it returns is kept in the record.
+    """
     from course_lib.frameworks import environment, require
     from course_lib.measure import code_tokens
 
@@ -137,10 +140,12 @@ def _main(order_path: str, result_path: str) -> None:
         # Tracebacks then show the cell's own line.
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         exec(compile(source, filename, "exec"), namespace)
-    task = load_task("digits", **order["options"])
+    task = load_task(registry.lesson(order["lesson"]).task, **order["options"])
     with PeakMemory() as memory:
         losses, parameters = namespace["train_task"](task)
     record = make_record(order["lesson"], order["track"], task, losses, parameters, origin="run")
+    if "observe" in namespace:
+        record = record.with_(observed=namespace["observe"]())
     Path(result_path).write_text(json.dumps(record.with_(peak_bytes=memory.peak_bytes).to_dict()))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -47,6 +47,10 @@ class Batches(Sequence[Batch]):
         rows = self._indices[index]
         return self._x[rows], self._y[rows]
 
+    def with_rows(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> Batches:
+        """The same batches, in the same order, of other rows: changed inputs or labels, row for row."""
+        return Batches(x, y, self._indices)
+
     def __iter__(self) -> Iterator[Batch]:
         self.step_seconds = []
         for index in range(len(self)):
@@ -73,6 +77,14 @@ class Task:
     learning_rate: float
     momentum: float
     seed: int
+
+    def with_rows(
+        self, *, x_train: NDArray[np.float32] | None = None, y_train: NDArray[np.int64] | None = None
+    ) -> Task:
+        """The same task with changed training inputs or labels, row for row; its batches change with them."""
+        x = self.x_train if x_train is None else x_train
+        y = self.y_train if y_train is None else y_train
+        return replace(self, x_train=x, y_train=y, batches=self.batches.with_rows(x, y))
 
     @property
     def n_inputs(self) -> int:
@@ -124,33 +136,48 @@ def batch_order(rng: np.random.Generator, n: int, *, n_steps: int, batch_size: i
     return np.concatenate(rows)[:n_steps].astype(np.int64)
 
 
-def load_task(name: str = "digits", *, n_steps: int = 300, momentum: float = 0.0, seed: int = 0, **sizes: Any) -> Task:
-    """The task of lesson 01: digits, 64 inputs, one hidden layer, 10 classes, plain SGD with batches of 64.
+# What a task is made of, unless load_task is told otherwise.
+TASKS: dict[str, dict[str, float]] = {
+    "digits": {"n_hidden": 32, "batch_size": 64, "learning_rate": 0.3},
+    "waves": {"n_hidden": 64, "batch_size": 32, "learning_rate": 0.3},
+}
 
-    The last three of the fourteen forms are for validation. `sizes` may change n_hidden (32), batch_size (64) and
-    learning_rate (0.3). Raises NotFound for another name and BadInput for a size that does not exist.
+
+def load_task(
+    name: str = "digits", *, n_steps: int = 300, momentum: float = 0.0, seed: int = 0, n_train: int | None = None,
+    **sizes: Any,
+) -> Task:  # fmt: skip
+    """The task of a lesson: its data, one hidden layer, plain SGD.
+
+    "digits" (lesson 01) has 64 inputs and 10 classes; the last three of the fourteen forms are for validation. "waves"
+    (lesson 02) has 40 inputs and 4 classes; the last third is for validation. `n_train` keeps only so many training
+    rows, the first ones. `sizes` may change n_hidden, batch_size and learning_rate.
+    Raises NotFound for another name and BadInput for a size that does not exist.
     """
-    if name != "digits":
-        raise NotFound(f"There is no task {name!r}; the course has 'digits'.", action='Call load_task("digits").')
-    size = {"n_hidden": 32, "batch_size": 64, "learning_rate": 0.3}
+    if name not in TASKS:
+        raise NotFound(
+            f"There is no task {name!r}; the course has {', '.join(map(repr, TASKS))}.",
+            action='Call load_task("digits").',
+        )
+    size = dict(TASKS[name])
     if unknown := set(sizes) - set(size):
         raise BadInput(
             f"load_task knows {', '.join(size)}; received {', '.join(unknown)}.", action="Check the spelling."
         )
     size.update(sizes)
-    digits = data.load("digits")
-    x = digits.images.reshape(len(digits), -1)
-    n_train = digits.n_train
+    loaded = data.load(name)
+    x = loaded.images.reshape(len(loaded), -1)
+    last = loaded.n_train if n_train is None else min(n_train, loaded.n_train)
     rng = np.random.default_rng(seed)
-    initial = initial_parameters(rng, x.shape[1], int(size["n_hidden"]), len(digits.class_names))
-    order = batch_order(rng, n_train, n_steps=n_steps, batch_size=int(size["batch_size"]))
-    x_train, y_train = x[:n_train], digits.labels[:n_train]
+    initial = initial_parameters(rng, x.shape[1], int(size["n_hidden"]), len(loaded.class_names))
+    order = batch_order(rng, last, n_steps=n_steps, batch_size=int(size["batch_size"]))
+    x_train, y_train = x[:last], loaded.labels[:last]
     return Task(
         name=name,
         x_train=x_train,
         y_train=y_train,
-        x_validation=x[n_train:],
-        y_validation=digits.labels[n_train:],
+        x_validation=x[loaded.n_train :],
+        y_validation=loaded.labels[loaded.n_train :],
         initial=initial,
         batches=Batches(x_train, y_train, order),
         learning_rate=float(size["learning_rate"]),

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 import yaml
 
+from course_lib import data
+from course_lib.errors import BadInput, NotFound
+
 CARDS = [p for p in (Path(__file__).parent.parent / "datasets").glob("*.md") if p.stem != "README"]
 
 
@@ -59,6 +62,42 @@ def test_each_form_begins_with_the_same_text_and_none_is_split() -> None:
         assert SequenceMatcher(None, opening, read, autojunk=False).ratio() > 0.93
         assert not text.startswith(opening, start + 1)
     assert facts["split"]["train"][1] in facts["forms"]
+
+
+def test_the_waves_are_what_their_card_says() -> None:
+    facts = front_matter(next(p for p in CARDS if p.stem == "waves"))
+    values, labels, targets = data.generator("waves")(facts["n"], facts["seed"])
+    assert values.reshape(len(values), *facts["shape"]).shape == (facts["n"], *facts["shape"])
+    assert values.dtype == facts["dtype"]
+    assert np.bincount(labels).tolist() == facts["class_counts"]
+    assert 1 <= targets.min() < 1.01 < 1.99 < targets.max() < 2
+    assert hashlib.sha256(values.tobytes() + labels.tobytes() + targets.tobytes()).hexdigest() == facts["sha256"]
+    loaded = data.load("waves")
+    assert loaded.targets is not None
+    assert np.array_equal(loaded.images[:, 0] * facts["steps_per_unit"], values)
+    assert np.array_equal(loaded.targets, targets)
+
+
+def test_rounding_hides_the_last_bits_in_which_machines_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, (values, _, _) = np.sin, data.generator("waves")(400, 5)
+    monkeypatch.setattr(np, "sin", lambda x: usual(x) * (1 + 1e-14))
+    assert np.array_equal(data.generator("waves")(400, 5)[0], values)
+
+
+def test_another_seed_makes_other_waves() -> None:
+    make = data.generator("waves")
+    assert not np.array_equal(make(40, 1)[0], make(40, 2)[0])
+    with pytest.raises(NotFound, match="digits"):
+        data.generator("digits")
+
+
+def test_waves_that_differ_from_their_card_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    data.load.cache_clear()
+    card = data.card("waves")
+    monkeypatch.setattr(data, "card", lambda name: {**card, "seed": 3})
+    with pytest.raises(BadInput, match=r"waves\.py"):
+        data.load("waves")
+    data.load.cache_clear()
 
 
 def test_the_folder_is_no_package(repository: Path) -> None:

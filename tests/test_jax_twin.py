@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.lessons import Lesson, lessons
 from twins import colab_pins, kept_environment, overlay, run
 
 pytestmark = [pytest.mark.twin, pytest.mark.slow]
@@ -16,7 +17,7 @@ PACKAGES = (
     *("ipykernel", "ipython", "ipywidgets", "nbclient", "nbformat", "jupytext"),
     *("numpy", "scikit-learn", "matplotlib", "typer", "rich", "psutil", "pyyaml"),
 )
-TRACKS = ("numpy", "jax", "keras")
+NOTEBOOKS = [(each, track) for each in lessons() for track in each.tracks if track in ("numpy", "jax", "keras")]
 
 EXECUTE = """
 import sys
@@ -44,9 +45,11 @@ def test_the_twin_has_colabs_versions(python: Path) -> None:
     assert run(python, "-c", code, *names).split() == list(colab_pins(*names))
 
 
-@pytest.mark.parametrize("track", TRACKS)
-def test_the_solution_runs_there_without_an_error(python: Path, course_home: Path, tmp_path: Path, track: str) -> None:
-    solution = REPOSITORY / "solutions" / "01_digits" / f"digits_{track}.ipynb"
+@pytest.mark.parametrize(("lesson", "track"), NOTEBOOKS, ids=[each.notebook(track) for each, track in NOTEBOOKS])
+def test_the_solution_runs_there_without_an_error(
+    python: Path, course_home: Path, tmp_path: Path, lesson: Lesson, track: str
+) -> None:
+    solution = REPOSITORY / "solutions" / lesson.notebook(track)
     copy = tmp_path / solution.name
     copy.write_bytes(solution.read_bytes())
     where = {"COURSE_HOME": str(course_home), "MPLBACKEND": "agg"}

@@ -47,6 +47,16 @@ def test_batches_time_each_step_between_two_requests() -> None:
     assert len(batches[:2]) == 2
 
 
+def test_a_task_can_change_its_rows_and_keep_its_batches() -> None:
+    task = load_task("waves", n_steps=4, n_train=64)
+    assert (len(task.x_train), task.n_classes, task.n_inputs) == (64, 4, 40)
+    assert np.array_equal(task.x_validation, load_task("waves").x_validation)
+    changed = task.with_rows(y_train=3 - task.y_train)
+    for (x, y), (same_x, other_y) in zip(task.batches, changed.batches, strict=True):
+        assert np.array_equal(x, same_x)
+        assert np.array_equal(other_y, 3 - y)
+
+
 @pytest.mark.parametrize("size", [{"batch_size": 0}, {"batch_size": 2000}, {"n_steps": 0}])
 def test_impossible_sizes_are_named(size: dict[str, int]) -> None:
     with pytest.raises(BadInput, match=str(next(iter(size.values())))):
