@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,10 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson, as its source's front matter describes it. `name` is the folder, `slug` starts its exercises' ids."""
+    """One lesson, as its source's front matter describes it. `name` is the folder, `slug` starts its exercises' ids.
+
+    `extras` names, for a track that needs more than its own extra, the extra that includes it.
+    """
 
     name: str
     slug: str
@@ -45,6 +48,7 @@ class Lesson:
     runtime: str
     exercises: tuple[Exercise, ...]
     folder: Path
+    extras: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def exercises_of(self, track: str) -> tuple[Exercise, ...]:
         """The exercises of one track, in the order in which they are met."""
@@ -143,6 +147,7 @@ def _read(path: Path) -> Lesson:
         runtime=raw["runtime"],
         exercises=tuple(_exercise(e, raw["slug"], tracks, where) for e in raw["exercises"]),
         folder=path.parent,
+        extras=dict(raw.get("extras", {})),
     )
 
 

@@ -62,7 +62,9 @@ def run_lesson(
     name: str, tracks: list[str] | None = None, *, options: TaskOptions | None = None,
     folder: Path | None = None, on_progress: Callable[[str], None] = lambda text: None,
 ) -> list[Run]:  # fmt: skip
-    """Train the task of a lesson in these tracks (None: all that the lesson has); NumPy always runs, as the reference.
+    """Train the task of a lesson in these tracks (None: all that the lesson has).
+
+    NumPy always runs, as the reference; where a lesson has no NumPy track, its first track does.
 
     Records are kept in `folder`/<lesson>, by default among the learner's own. A missing framework gives a Run without a
     record. Raises NotFound for a lesson or track that does not exist.
@@ -75,7 +77,8 @@ def run_lesson(
     runs: list[Run] = []
     reference: Record | None = None
     run = secrets.token_hex(4)
-    for track in ["numpy", *(t for t in chosen if t != "numpy")]:
+    first = "numpy" if "numpy" in lesson.tracks else lesson.tracks[0]
+    for track in [first, *(t for t in chosen if t != first)]:
         on_progress(track)
         try:
             record = run_track(lesson, track, options).with_(run=run)
@@ -85,7 +88,7 @@ def run_lesson(
         except TrackFailed as error:
             runs.append(Run(track, None, state="failed", reason=str(error)))
             continue
-        reference = record if track == "numpy" else reference
+        reference = record if track == first else reference
         difference = max_loss_difference(record.losses, reference.losses) if reference else None
         save(record, (folder or home() / "records") / lesson.name)
         runs.append(Run(track, record, difference))

@@ -17,6 +17,7 @@ from course_lib.adapters.base import (
     natively,
     reply,
 )
+from course_lib.adapters.network.tensorflow import Network
 from course_lib.frameworks import tensorflow as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
@@ -179,4 +180,4 @@ class Loop(LoopAnswer):
         return self.trained(losses, model)
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network}
