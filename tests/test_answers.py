@@ -60,8 +60,9 @@ def test_each_exercise_has_three_wrong_answers_and_two_right_ones(lesson: Any, t
     file = f"answers.{lesson.slug}_{track}"
     assert importlib.util.find_spec(file) is not None
     found = outcomes(lesson.slug, track)
+    core_track = "numpy" if "numpy" in lesson.tracks else lesson.tracks[0]
     for exercise in lesson.exercises_of(track):
-        if exercise.core and track != "numpy":
+        if exercise.core and track != core_track:
             continue
         own = {(f["answer"], f["right"]) for f in found if f["exercise"] == exercise.id}
         assert sum(right for _, right in own) >= 2, exercise.id
