@@ -42,6 +42,10 @@ class Function(FunctionAnswer):
 
     framework = framework
 
+    def call(self, *arguments: Sent) -> Reply:
+        with quiet_tracing():
+            return super().call(*arguments)
+
     def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
         sent = [natively(framework, a) for a in arguments]
         with answering("asking for its gradient with tf.GradientTape"):
