@@ -10,7 +10,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SHIPPED = ("notebooks/**/*", "solutions/*/*.md", "solutions/*/records/*.json", "datasets/**/*")
+SHIPPED = ("notebooks/**/*", "solutions/*/*.md", "solutions/*/records/*.*", "datasets/**/*")
 
 
 class ShipTheLessons(BuildHookInterface):

@@ -1,4 +1,4 @@
-"""The five kinds of answer that a check can drive, whatever framework the answer is written in.
+"""The six kinds of answer that a check can drive, whatever framework the answer is written in.
 
 Everything that crosses this border is an array, a number, a string or an opaque handle, so the same methods serve the
 learner's own kernel, the tests and a grader on the other side of a pipe. A check sees a kind; it never sees an answer.
@@ -72,6 +72,29 @@ class Model(Protocol):
     def read(self, handle: Handle) -> dict[str, Array]: ...
 
     def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply: ...
+
+
+class Network(Protocol):
+    """A model with batch norm and dropout: arrays that it learns and arrays that it remembers, and two modes.
+
+    Its arrays go in and out by neutral names such as "hidden.weight" (inputs, outputs) and "norm.mean".
+    """
+
+    tolerance: float
+
+    def build(self, **sizes: int) -> Handle: ...
+
+    def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]: ...
+
+    def trainable(self, handle: Handle) -> list[str]:
+        """The names of the arrays that an optimizer would move."""
+
+    def load(self, handle: Handle, arrays: Mapping[str, Array]) -> None: ...
+
+    def read(self, handle: Handle) -> dict[str, Array]: ...
+
+    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        """The logits; with `train` as in training, which also moves what the network remembers."""
 
 
 class Step(Protocol):

@@ -34,7 +34,7 @@ print(*sorted({name.split(".")[0] for name in set(sys.modules) - before} - set(s
 FRAMEWORKS = ("torch", "torchvision", "fastai", "fastcore", "keras", "jax", "jaxlib", "flax", "optax", "tensorflow")
 
 # A framework is imported in its track's files, in these folders, and nowhere else.
-FRAMEWORK_FOLDERS = ("frameworks", "adapters", "doctor_steps")
+FRAMEWORK_FOLDERS = ("frameworks", "adapters", "adapters/network", "doctor_steps")
 FRAMEWORK_OWNERS: dict[str, tuple[str, ...]] = {
     "torch": ("torch", "torchvision"),
     "fastai": ("fastai", "fastcore", "torch", "torchvision"),

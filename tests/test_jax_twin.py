@@ -15,8 +15,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = (
     *("jax", "jaxlib", "flax", "optax", "keras"),
     *("ipykernel", "ipython", "ipywidgets", "nbclient", "nbformat", "jupytext"),
-    *("numpy", "scikit-learn", "matplotlib", "typer", "rich", "psutil", "pyyaml"),
+    *("numpy", "scikit-learn", "matplotlib", "typer", "rich", "psutil", "pyyaml", "safetensors"),
 )
+# Colab lacks it; the set-up cell of the notebook that needs it installs it.
+ADDED = ("dm-haiku",)
 NOTEBOOKS = [(each, track) for each in lessons() for track in each.tracks if track in ("numpy", "jax", "keras")]
 
 EXECUTE = """
@@ -34,7 +36,7 @@ print(sum(cell.cell_type == "code" for cell in notebook.cells), "cells ran")
 def python(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
     """The Python of a fresh session with the course installed."""
     folder = tmp_path_factory.mktemp("jax")
-    session = overlay(kept_environment("jax", colab_pins(*PACKAGES)), folder / "venv")
+    session = overlay(kept_environment("jax", [*colab_pins(*PACKAGES), *ADDED]), folder / "venv")
     run(session, "-m", "pip", "install", "-q", "--no-deps", str(wheel))
     return session
 

@@ -84,8 +84,15 @@ class FunctionAnswer(NativeAnswer):
         before = [plain(self.framework, a) for a in sent]
         with answering(f"calling it with {len(sent)} arguments"):
             value = self._answer(*sent)
-        changed = tuple(i for i, a in enumerate(sent) if not same(before[i], plain(self.framework, a)))
+        changed = tuple(i for i, a in enumerate(sent) if not self._as_before(before[i], a))
         return reply(self.framework, value, changed)
+
+    def _as_before(self, before: Any, sent: Any) -> bool:
+        try:
+            return same(before, plain(self.framework, sent))
+        except RuntimeError:
+            # JAX says so of an array whose memory a compiled step took over: gone, but not changed.
+            return True
 
     def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
         return None

@@ -21,6 +21,7 @@ from course_lib.adapters.base import (
     reply,
     type_name,
 )
+from course_lib.adapters.network.jax import Network
 from course_lib.frameworks import jax as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering, describe
 
@@ -223,4 +224,4 @@ def probe_step(optimizer: optax.GradientTransformation) -> Callable[..., tuple[P
     return step
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network}

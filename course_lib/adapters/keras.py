@@ -19,6 +19,7 @@ from course_lib.adapters.base import (
     reply,
     type_name,
 )
+from course_lib.adapters.network.keras import Network
 from course_lib.frameworks import keras as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
@@ -229,4 +230,4 @@ class Observer(NativeAnswer):
         return reply(framework, losses), int(framework.to_numpy(model.optimizer.iterations))
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "observer": Observer}
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "observer": Observer, "network": Network}

@@ -17,6 +17,7 @@ from course_lib.adapters.base import (
     natively,
     reply,
 )
+from course_lib.adapters.network.tensorflow import Network
 from course_lib.frameworks import tensorflow as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
@@ -40,6 +41,10 @@ class Function(FunctionAnswer):
     """A function of tensors, seen also by GradientTape and by tf.function."""
 
     framework = framework
+
+    def call(self, *arguments: Sent) -> Reply:
+        with quiet_tracing():
+            return super().call(*arguments)
 
     def gradient(self, argnum: int, *arguments: Sent) -> Reply | None:
         sent = [natively(framework, a) for a in arguments]
@@ -179,4 +184,4 @@ class Loop(LoopAnswer):
         return self.trained(losses, model)
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network}

@@ -18,6 +18,7 @@ from course_lib.adapters.base import (
     natively,
     reply,
 )
+from course_lib.adapters.network.torch import Network
 from course_lib.frameworks import torch as framework
 from course_lib.kinds import Handle, Reply, Sent, Unfit, answering
 
@@ -139,4 +140,4 @@ class Loop(LoopAnswer):
         return self.trained(losses, model)
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop}
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network}

@@ -1,0 +1,57 @@
+"""Networks of the Keras track: a built keras.Model with layers named hidden, norm and output, and a Dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from numpy.typing import NDArray
+
+from course_lib.adapters.base import reply, type_name
+from course_lib.adapters.network.base import NetworkAnswer, expect_names
+from course_lib.frameworks import keras as framework
+from course_lib.kinds import Handle, Reply, Unfit, answering
+
+Array = NDArray[Any]
+
+PLACES = {
+    "hidden.weight": "hidden/kernel",
+    "norm.scale": "norm/gamma",
+    "norm.shift": "norm/beta",
+    "norm.mean": "norm/moving_mean",
+    "norm.variance": "norm/moving_variance",
+    "output.weight": "output/kernel",
+    "output.bias": "output/bias",
+}
+
+
+class Network(NetworkAnswer):
+    """The answer is `build_network(n_inputs, n_hidden, n_classes)`; its dropout has a rate of one half."""
+
+    framework = framework
+
+    def build(self, **sizes: int) -> Handle:
+        with answering(f"building the network with {sizes}"):
+            model = self._answer(**sizes)
+            if not isinstance(model, keras.Model):
+                raise Unfit(f"build_network should return a keras.Model; it returned a {type_name(model)}")
+            if not model.built:
+                raise Unfit("the network has no weights yet: tell Keras its input with keras.Input((n_inputs,))")
+        return self.new(model)
+
+    def places(self, handle: Handle) -> dict[str, Any]:
+        # `weights` leaves out the state of the dropout's random numbers, `variables` would not.
+        found = {"/".join(str(variable.path).split("/")[-2:]): variable for variable in self[handle].weights}
+        expect_names(found, PLACES.values())
+        return {name: found[own] for name, own in PLACES.items()}
+
+    def assign(self, variable: Any, value: Array) -> None:
+        variable.assign(value)
+
+    def trainable(self, handle: Handle) -> list[str]:
+        return [name for name, variable in self.places(handle).items() if variable.trainable]
+
+    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        with answering(f"calling the network on x of shape {x.shape} with training={train}"):
+            logits = self[handle](framework.from_numpy(x), training=train)
+        return reply(framework, logits)

@@ -1,0 +1,50 @@
+"""Networks of the TensorFlow track: a tf.Module class with its variables as its own attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from course_lib.adapters.base import reply, type_name
+from course_lib.adapters.network.base import LEARNED, REMEMBERED, NetworkAnswer, expect_names
+from course_lib.frameworks import tensorflow as framework
+from course_lib.kinds import Handle, Reply, Unfit, answering
+
+Array = NDArray[Any]
+
+PLACES = {name: name.replace(".", "_") for name in (*LEARNED, *REMEMBERED)}
+
+
+class Network(NetworkAnswer):
+    """The answer is a class, built by (n_inputs, n_hidden, n_classes); its dropout has a rate of one half."""
+
+    framework = framework
+
+    def build(self, **sizes: int) -> Handle:
+        with answering(f"building the network with {sizes}"):
+            model = self._answer(**sizes)
+            if not isinstance(model, tf.Module):
+                raise Unfit(f"the network should be a tf.Module; it is a {type_name(model)}")
+        return self.new(model)
+
+    def places(self, handle: Handle) -> dict[str, Any]:
+        own = vars(self[handle])
+        # A generator of random numbers keeps its state in a variable of its own, not of the network's.
+        found = {
+            name: value for name, value in own.items() if isinstance(value, tf.Variable) and value.dtype.is_floating
+        }
+        expect_names(found, PLACES.values())
+        return {name: found[place] for name, place in PLACES.items()}
+
+    def assign(self, variable: Any, value: Array) -> None:
+        variable.assign(value)
+
+    def trainable(self, handle: Handle) -> list[str]:
+        return [name for name, variable in self.places(handle).items() if variable.trainable]
+
+    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        with answering(f"calling the network on x of shape {x.shape} with training={train}"):
+            logits = self[handle](framework.from_numpy(x), training=train)
+        return reply(framework, logits)
