@@ -34,6 +34,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
+from course_lib.adapters import KINDS
 from course_lib.errors import NotFound
 from course_lib.grade.roster import Roster, read_roster
 from course_lib.grade.toml_table import Table, nearest, read_toml
@@ -53,7 +54,6 @@ CANVAS_FIRST = (
     "Integration ID",
     "Root Account",
 )
-KINDS = ("function", "model", "step", "loop", "observer")
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,14 @@ class RemoteModel(Remote):
         return self._reply("call", handle, x, train=train)
 
 
+class RemoteNetwork(RemoteModel):
+    """A model that also remembers, and has two modes."""
+
+    def trainable(self, handle: Handle) -> list[str]:
+        names = _demand(self._ask("trainable", handle), list, "trainable")
+        return [_demand(name, str, "trainable") for name in names]
+
+
 class RemoteStep(Remote):
     """One training step."""
 
@@ -127,6 +135,17 @@ class RemoteLoop(Remote):
         return _demand(losses, Reply, "run"), {name: _demand(v, np.ndarray, "run") for name, v in named.items()}
 
 
+class RemoteFinetune(Remote):
+    """A training that goes on from given parameters."""
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], rates: Sequence[float]
+    ) -> tuple[Reply, dict[str, Array]]:
+        losses, final = _pair(self._ask("run", dict(parameters), list(batches), list(rates)), "run")
+        named = _demand(final, dict, "run")
+        return _demand(losses, Reply, "run"), {name: _demand(v, np.ndarray, "run") for name, v in named.items()}
+
+
 class RemoteObserver(Remote):
     """A callback that watches a training and ends it."""
 
@@ -140,9 +159,11 @@ class RemoteObserver(Remote):
 REMOTE: dict[str, type[Remote]] = {
     "function": RemoteFunction,
     "model": RemoteModel,
+    "network": RemoteNetwork,
     "step": RemoteStep,
     "loop": RemoteLoop,
     "observer": RemoteObserver,
+    "finetune": RemoteFinetune,
 }
 
 
