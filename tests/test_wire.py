@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from course_lib.adapters import KINDS
+from course_lib.grade.remote import REMOTE
 from course_lib.grade.wire import HEADER, MAX_ARRAY_BYTES, MAX_JSON_BYTES, BadFrame, decode, encode, lengths
 from course_lib.kinds import Reply, Unreadable
 
@@ -188,3 +190,7 @@ def test_a_forged_array_is_no_array(blob: bytes) -> None:
 def test_what_is_no_message_is_refused(text: str) -> None:
     with pytest.raises(BadFrame):
         decode(text.encode(), b"")
+
+
+def test_every_kind_can_be_driven_over_the_wire() -> None:
+    assert set(KINDS) <= set(REMOTE)
