@@ -70,8 +70,7 @@ class Judge:
         """A result for each exercise of the paper."""
         self._guard.begin_submission()
         run = _Run(self._guard, paper)
-        names = [exercise.id for exercise in paper.exercises]
-        run.to_the_end(lambda answers: needed_cells(paper.course, answers, names))
+        run.to_the_end(lambda answers: needed_cells(paper.course, answers, list(answers)))
         if missing := run.missing_names():
             run.forget(missing)
             run.to_the_end(lambda answers: all_cells(paper.course, answers))

@@ -110,7 +110,10 @@ class Pool:
         self._settings, self._parent, self._job_seconds = settings, parent, job_seconds
         self._since: dict[int, float] = {}
         self.layers: list[list[Any]] = []
+        # All of them import at the same time.
         self._slots = [self._start(number) for number in range(n_slots)]
+        for slot in self._slots:
+            self._greet(slot)
 
     def _start(self, number: int) -> _Slot:
         ours, theirs = socket.socketpair()
@@ -128,13 +131,18 @@ class Pool:
             each.close()
         link = Connection(ours.detach())
         link.send_bytes(json.dumps(self._settings).encode())
+        return _Slot(number, process, link)
+
+    def _greet(self, slot: _Slot) -> None:
+        """Wait until a slot is ready. Raises BadSource and CheckCrashed when it will not be."""
         try:
-            answer = json.loads(link.recv_bytes())
+            answer = json.loads(slot.link.recv_bytes())
         except EOFError:
             answer = {"broken": "it ended at its start"}
         if "ready" not in answer:
-            process.kill()
-            process.wait()
+            for each in self._slots:
+                each.process.kill()
+                each.process.wait()
         if "refused" in answer:
             raise BadSource(answer["refused"][0], action=answer["refused"][1])
         if "broken" in answer:
@@ -143,7 +151,6 @@ class Pool:
                 action="Run it again with --jobs 1, and report what it says.",
             )
         self.layers = answer["ready"] or self.layers
-        return _Slot(number, process, link)
 
     def run(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, dict[str, Any]]]:
         """Each job with its result, in the order in which they are done; `grader ended` for one that ends its slots."""
@@ -198,6 +205,7 @@ class Pool:
         slot.link.close()
         fresh = self._start(slot.number)
         slot.process, slot.link = fresh.process, fresh.link
+        self._greet(slot)
 
     def close(self) -> None:
         """End the slots, and with them their supervisors and children."""
