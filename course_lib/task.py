@@ -7,19 +7,21 @@ What a framework does with them stands in the notebook.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from course_lib import data
+from course_lib import data, metrics
 from course_lib.errors import BadInput, NotFound
 
 Parameters = dict[str, NDArray[np.float32]]
 Batch = tuple[NDArray[np.float32], NDArray[np.int64]]
 
+# The tasks by name; that of a lesson has the lesson's slug.
+TASKS = ("digits", "transfer")
 PARAMETER_NAMES = ("hidden_weight", "hidden_bias", "output_weight", "output_bias")
 
 
@@ -90,6 +92,15 @@ class Task:
     def n_steps(self) -> int:
         return len(self.batches)
 
+    @property
+    def step_seconds(self) -> list[float]:
+        """The time of each step of the last pass, in the order in which they were taken."""
+        return self.batches.step_seconds
+
+    def logits(self, parameters: Mapping[str, ArrayLike], x: ArrayLike) -> NDArray[np.float64]:
+        """Logits (n, classes) of this task's network, by NumPy and in float64: the ruler for every track."""
+        return metrics.forward(parameters, x)
+
 
 def initial_parameters(rng: np.random.Generator, n_inputs: int, n_hidden: int, n_classes: int) -> Parameters:
     """Weights from a normal distribution of variance 2 / inputs, biases zero, all float32.
@@ -128,10 +139,17 @@ def load_task(name: str = "digits", *, n_steps: int = 300, momentum: float = 0.0
     """The task of lesson 01: digits, 64 inputs, one hidden layer, 10 classes, plain SGD with batches of 64.
 
     The last three of the fourteen forms are for validation. `sizes` may change n_hidden (32), batch_size (64) and
-    learning_rate (0.3). Raises NotFound for another name and BadInput for a size that does not exist.
+    learning_rate (0.3). "transfer" is the task of lesson 04, see `course_lib.transfer`. Raises NotFound for another
+    name and BadInput for a size that does not exist.
     """
-    if name != "digits":
-        raise NotFound(f"There is no task {name!r}; the course has 'digits'.", action='Call load_task("digits").')
+    if name == "transfer":
+        from course_lib.transfer import transfer_task
+
+        return transfer_task(n_steps=n_steps, momentum=momentum, seed=seed, **sizes)
+    if name not in TASKS:
+        raise NotFound(
+            f"There is no task {name!r}; the course has {', '.join(TASKS)}.", action='Call load_task("digits").'
+        )
     size = {"n_hidden": 32, "batch_size": 64, "learning_rate": 0.3}
     if unknown := set(sizes) - set(size):
         raise BadInput(
