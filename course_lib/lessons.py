@@ -31,7 +31,10 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson, as its source's front matter describes it. `name` is the folder, `slug` starts its exercises' ids."""
+    """One lesson, as its source's front matter describes it. `name` is the folder, `slug` starts its exercises' ids.
+
+    `task` is what `load_task` is asked for when the lesson is run.
+    """
 
     name: str
     slug: str
@@ -45,10 +48,16 @@ class Lesson:
     runtime: str
     exercises: tuple[Exercise, ...]
     folder: Path
+    task: str = "digits"
 
     def exercises_of(self, track: str) -> tuple[Exercise, ...]:
         """The exercises of one track, in the order in which they are met."""
         return tuple(e for e in self.exercises if track in e.tracks)
+
+    @property
+    def reference_track(self) -> str:
+        """The track whose curve the others' are compared with: NumPy where the lesson has it, else the first."""
+        return "numpy" if "numpy" in self.tracks else self.tracks[0]
 
     @property
     def compares(self) -> bool:
@@ -143,6 +152,7 @@ def _read(path: Path) -> Lesson:
         runtime=raw["runtime"],
         exercises=tuple(_exercise(e, raw["slug"], tracks, where) for e in raw["exercises"]),
         folder=path.parent,
+        task=str(raw.get("task", "digits")),
     )
 
 

@@ -67,8 +67,8 @@ def what_is_there() -> str:
         return "All packages of this lesson are there."
     missing = ", ".join(name for name, found in there.items() if not found)
     return (
-        f'Not installed: {missing}. Cells that need one say so and do nothing; pip install "every-framework[pretrained]" '
-        "gets them."
+        f"Not installed: {missing}. Cells that need one say so and do nothing; "
+        'pip install "every-framework[pretrained]" gets them.'
     )
 
 

@@ -62,7 +62,7 @@ def run_lesson(
     name: str, tracks: list[str] | None = None, *, options: TaskOptions | None = None,
     folder: Path | None = None, on_progress: Callable[[str], None] = lambda text: None,
 ) -> list[Run]:  # fmt: skip
-    """Train the task of a lesson in these tracks (None: all that the lesson has); the reference track always runs.
+    """Train the task of a lesson in these tracks (None: all that the lesson has); its reference track always runs.
 
     Records are kept in `folder`/<lesson>, by default among the learner's own. A missing framework gives a Run without a
     record. Raises NotFound for a lesson or track that does not exist.
@@ -75,8 +75,7 @@ def run_lesson(
     runs: list[Run] = []
     reference: Record | None = None
     run = secrets.token_hex(4)
-    first = reference_track(lesson)
-    for track in [first, *(t for t in chosen if t != first)]:
+    for track in [lesson.reference_track, *(t for t in chosen if t != lesson.reference_track)]:
         on_progress(track)
         try:
             record = run_track(lesson, track, options).with_(run=run)
@@ -86,16 +85,11 @@ def run_lesson(
         except TrackFailed as error:
             runs.append(Run(track, None, state="failed", reason=str(error)))
             continue
-        reference = record if track == first else reference
+        reference = record if track == lesson.reference_track else reference
         difference = max_loss_difference(record.losses, reference.losses) if reference else None
         save(record, (folder or home() / "records") / lesson.name)
         runs.append(Run(track, record, difference))
     return [run for run in runs if run.track in chosen]
-
-
-def reference_track(lesson: Lesson) -> str:
-    """The track that the others are compared with: NumPy, else PyTorch, else the lesson's first."""
-    return next((track for track in ("numpy", "torch") if track in lesson.tracks), lesson.tracks[0])
 
 
 def run_track(lesson: Lesson, track: str, options: TaskOptions | None = None) -> Record:
@@ -134,17 +128,16 @@ def run_cells(lesson: str, track: str, cells: list[tuple[str, str]], options: Ta
 def _main(order_path: str, result_path: str) -> None:
     """The child's side: execute the cells, then train, measured."""
     from course_lib.measure import PeakMemory
-    from course_lib.task import TASKS, load_task
+    from course_lib.task import load_task
 
     order = json.loads(Path(order_path).read_text())
-    slug = registry.lesson(order["lesson"]).slug
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for name, source in order["cells"]:
         filename = f"<{order['lesson']}, {order['track']}, cell {name}>"
         # Tracebacks then show the cell's own line.
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         exec(compile(source, filename, "exec"), namespace)
-    task = load_task(slug if slug in TASKS else "digits", **order["options"])
+    task = load_task(registry.lesson(order["lesson"]).task, **order["options"])
     with PeakMemory() as memory:
         losses, parameters = namespace["train_task"](task)
     record = make_record(order["lesson"], order["track"], task, losses, parameters, origin="run")

@@ -20,7 +20,6 @@ from course_lib.errors import BadInput, NotFound
 Parameters = dict[str, NDArray[np.float32]]
 Batch = tuple[NDArray[np.float32], NDArray[np.int64]]
 
-# The tasks by name; that of a lesson has the lesson's slug.
 TASKS = ("digits", "transfer")
 PARAMETER_NAMES = ("hidden_weight", "hidden_bias", "output_weight", "output_bias")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def initial_network(rng: np.random.Generator, n_classes: int) -> Parameters:
     Source: He et al. 2015, "Delving deep into rectifiers", arXiv 1502.01852, section 2.2.
     """
     parameters: Parameters = {}
-    for number, (n_in, n_out) in enumerate(zip(CHANNELS[:-1], CHANNELS[1:], strict=True), 1):
+    for number, (n_in, n_out) in enumerate(pairwise(CHANNELS), 1):
         shape = (KERNEL_SIZE, KERNEL_SIZE, n_in, n_out)
         kernel = rng.normal(size=shape) * np.sqrt(2.0 / np.prod(shape[:-1]))
         parameters[f"conv{number}_weight"] = np.asarray(kernel, dtype=np.float32)
@@ -114,9 +115,7 @@ def few_rows(rng: np.random.Generator, labels: NDArray[np.int64], per_class: int
     return np.concatenate([rng.choice(np.flatnonzero(labels == c), per_class, replace=False) for c in classes])
 
 
-def transfer_task(
-    *, n_steps: int = 300, momentum: float = 0.0, seed: int = 0, per_class: int = 10
-) -> TransferTask:
+def transfer_task(*, n_steps: int = 300, momentum: float = 0.0, seed: int = 0, per_class: int = 10) -> TransferTask:
     """MNIST's digits 0 to 4 as the source, ten labels of each of 5 to 9 as the target, the other 5 to 9 to validate.
 
     Of `n_steps` a sixth is for the fine-tuning and the rest for the pre-training. `seed` draws the labels and the fresh

@@ -45,7 +45,7 @@ def drive(answer: Finetune, rng: np.random.Generator, *, frozen: bool) -> None:
     "transfer/freeze",
     hints=(
         "Print a weight of the body before and after one batch: it has to be the same number.",
-        "Tell the framework which parameters are to move before the optimizer, or the compiled step, is made.",
+        "Say which parameters are to move before the optimizer, or the compiled step, is made.",
         "The head trains as always: every batch once, plain SGD, each loss kept as a number from before its step.",
     ),
     hints_by_track={
@@ -60,13 +60,13 @@ def drive(answer: Finetune, rng: np.random.Generator, *, frozen: bool) -> None:
             "`model.reset_metrics()` before each `train_on_batch` makes the loss that of one batch.",
         ),
         "jax": (
-            "`optax.multi_transform` takes a dict of optimizers and, for each parameter, the name of its optimizer.",
+            "`optax.multi_transform` takes optimizers by name and, for each parameter, the name of its own.",
             "`optax.set_to_zero()` is the optimizer of a parameter that is not to move.",
             "Compile one step with `jax.jit`, and give it parameters and state as arguments.",
         ),
         "tensorflow": (
             "A tape gives gradients for just the variables that you ask for.",
-            "Ask for the head's weight and bias, and let the optimizer apply these two gradients to these two variables.",
+            "Ask for the head's weight and bias, and apply these two gradients to these two variables.",
             "Make the step once, with `@tf.function`, and call it for every batch.",
         ),
     },
@@ -79,7 +79,7 @@ def freeze(answer: Finetune, rng: np.random.Generator, track: str) -> None:
 @exercise_check(
     "transfer/two_rates",
     hints=(
-        "Body and head take the same gradient step, only with different rates: body_rate and head_rate, in this order.",
+        "Body and head take the same step, only with different rates: body_rate and head_rate, in this order.",
         "The framework's optimizer can hold two groups of parameters, each with a learning rate of its own.",
         "Both groups move in every step, and the loss is the one from before the step.",
     ),
@@ -90,13 +90,13 @@ def freeze(answer: Finetune, rng: np.random.Generator, track: str) -> None:
             "`learn.fit(1, slice(body_rate, head_rate))`, and nothing is frozen.",
         ),
         "keras": (
-            "Between body and head, `share * f + (1 - share) * ops.stop_gradient(f)` has the value of f. And its gradient?",
-            "With the rate `head_rate` for all, the body's gradient has to arrive body_rate / head_rate times as large.",
-            "Call the two layers of the model you were given on its input, so that the new model trains the same weights.",
+            "`share * f + (1 - share) * ops.stop_gradient(f)` has the value of f. And which gradient?",
+            "With `head_rate` for all, the body's gradient must arrive body_rate / head_rate times as large.",
+            "Call the two layers that you were given on the model's input: then the same weights train.",
         ),
         "jax": (
             "As for the frozen body, only that the body's optimizer is another SGD.",
-            "The labels are a dict with the parameters' names; its values name the optimizers, here \"body\" and \"head\".",
+            "The labels are a dict with the parameters' names; its values are the names of the optimizers.",
             "Compile one step with `jax.jit`, and give it parameters and state as arguments.",
         ),
         "tensorflow": (
@@ -126,7 +126,7 @@ def two_rates(answer: Finetune, rng: np.random.Generator, track: str) -> None:
         ),
         "fastai": (
             "Print `len(learn.opt.param_lists)` after `freeze()`: how many groups are there?",
-            "A Learner that is not told otherwise puts all parameters into one group, and freezes all groups but the last.",
+            "A Learner puts all parameters into one group unless told otherwise, and freezes all but the last.",
             "The Learner takes a `splitter`.",
         ),
         "keras": (
@@ -136,7 +136,7 @@ def two_rates(answer: Finetune, rng: np.random.Generator, track: str) -> None:
         ),
         "jax": (
             "Print the update that the optimizer returns for the body. Which number is it?",
-            "`optax.masked` applies its optimizer where the mask is True. Elsewhere the gradient passes through unchanged.",
+            "`optax.masked` is for where the mask is True. Elsewhere the gradient passes through unchanged.",
             "What should be done with the body's gradient has to be said: `optax.set_to_zero()`.",
         ),
         "tensorflow": (
