@@ -1,4 +1,4 @@
-"""The six kinds of answer that a check can drive, whatever framework the answer is written in.
+"""The kinds of answer that a check can drive, whatever framework the answer is written in.
 
 Everything that crosses this border is an array, a number, a string or an opaque handle, so the same methods serve the
 learner's own kernel, the tests and a grader on the other side of a pipe. A check sees a kind; it never sees an answer.
@@ -133,6 +133,20 @@ class Observer(Protocol):
         self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], learning_rate: float, limit: int
     ) -> tuple[Reply, int]:
         """What was recorded, and how many batches were trained on before it stopped."""
+
+
+class Finetune(Protocol):
+    """Training that goes on from given parameters of the two-layer network: `hidden` is its body, `output` its head."""
+
+    tolerance: float
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], rates: Sequence[float]
+    ) -> tuple[Reply, dict[str, Array]]:
+        """The losses, one per batch, and the final parameters.
+
+        `rates` holds the head's learning rate alone, and then the body is to be frozen, or the body's and the head's.
+        """
 
 
 class AnswerError(Exception):

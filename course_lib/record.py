@@ -19,7 +19,7 @@ from course_lib import metrics
 from course_lib.errors import BadInput
 from course_lib.home import home, write_json
 from course_lib.shipped import shipped
-from course_lib.task import PARAMETER_NAMES, Task
+from course_lib.task import Task
 
 # Fields that a record may lack.
 OPTIONAL = {"peak_bytes", "code_tokens", "observed"}
@@ -112,16 +112,16 @@ def make_record(
             f"`losses` should be {task.n_steps} finite numbers, one per step; received shape {curve.shape}.",
             action="Append the loss of every batch, once.",
         )
-    for name in PARAMETER_NAMES:
+    for name in task.initial:
         shape, got = task.initial[name].shape, np.shape(parameters[name]) if name in parameters else None
         if got != shape:
             raise BadInput(f"`{name}` should be {shape} as (inputs, outputs); received {got}.", action="Transpose it?")
-    seconds = task.batches.step_seconds
+    seconds = task.step_seconds
     return Record(
         lesson=lesson,
         track=track,
         losses=tuple(float(v) for v in curve),
-        validation_accuracy=metrics.accuracy(metrics.forward(parameters, task.x_validation), task.y_validation),
+        validation_accuracy=metrics.accuracy(task.logits(parameters, task.x_validation), task.y_validation),
         n_validation=len(task.y_validation),
         learning_rate=task.learning_rate,
         momentum=task.momentum,

@@ -7,14 +7,14 @@ What a framework does with them stands in the notebook.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from course_lib import data
+from course_lib import data, metrics
 from course_lib.errors import BadInput, NotFound
 
 Parameters = dict[str, NDArray[np.float32]]
@@ -102,6 +102,15 @@ class Task:
     def n_steps(self) -> int:
         return len(self.batches)
 
+    @property
+    def step_seconds(self) -> list[float]:
+        """The time of each step of the last pass, in the order in which they were taken."""
+        return self.batches.step_seconds
+
+    def logits(self, parameters: Mapping[str, ArrayLike], x: ArrayLike) -> NDArray[np.float64]:
+        """Logits (n, classes) of this task's network, by NumPy and in float64: the ruler for every track."""
+        return metrics.forward(parameters, x)
+
 
 def initial_parameters(rng: np.random.Generator, n_inputs: int, n_hidden: int, n_classes: int) -> Parameters:
     """Weights from a normal distribution of variance 2 / inputs, biases zero, all float32.
@@ -151,12 +160,17 @@ def load_task(
 
     "digits" (lesson 01) has 64 inputs and 10 classes; the last three of the fourteen forms are for validation. "waves"
     (lesson 02) has 40 inputs and 4 classes; the last third is for validation. `n_train` keeps only so many training
-    rows, the first ones. `sizes` may change n_hidden, batch_size and learning_rate.
+    rows, the first ones. `sizes` may change n_hidden, batch_size and learning_rate. For "transfer"
+    (lesson 04) see `course_lib.transfer`.
     Raises NotFound for another name and BadInput for a size that does not exist.
     """
+    if name == "transfer":
+        from course_lib.transfer import transfer_task
+
+        return transfer_task(n_steps=n_steps, momentum=momentum, seed=seed, **sizes)
     if name not in TASKS:
         raise NotFound(
-            f"There is no task {name!r}; the course has {', '.join(map(repr, TASKS))}.",
+            f"There is no task {name!r}; the course has {', '.join(map(repr, [*TASKS, 'transfer']))}.",
             action='Call load_task("digits").',
         )
     size = dict(TASKS[name])

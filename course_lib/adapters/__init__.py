@@ -10,7 +10,7 @@ from typing import Any
 
 from course_lib.errors import NotFound
 
-KINDS = ("function", "model", "step", "loop", "observer", "network")
+KINDS = ("function", "model", "step", "loop", "observer", "network", "finetune")
 
 
 def adapt(track: str, kind: str, answer: Any) -> Any:

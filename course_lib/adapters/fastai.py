@@ -87,6 +87,25 @@ class Loop(LoopAnswer):
         return self.trained(losses, model)
 
 
+class Finetune(LoopAnswer):
+    """The answer is `train(dls, model, *rates) -> losses`, by a Learner of its own with a splitter."""
+
+    framework = framework
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], rates: Sequence[float]
+    ) -> tuple[Reply, dict[str, Array]]:
+        model = Probe(parameters)
+        tensors: list[TensorBatch] = natively(framework, list(batches))
+        with watched() as steps, answering(f"training on {len(tensors)} batches"):
+            losses = self._answer(DataLoaders(tensors, validation_of(tensors)), model, *rates)
+        if not steps:
+            message = "no Learner took a step; give the dls and the model to a Learner and call its fit"
+            raise Unfit(message)
+        expect_no_graph(losses, "keep self.loss.item() instead")
+        return self.trained(losses, model)
+
+
 class Observer(NativeAnswer):
     """The answer is a Callback class; `Watcher(limit).losses` is read after the Learner has come back from its fit.
 
@@ -112,4 +131,4 @@ class Observer(NativeAnswer):
         return reply(framework, losses), len(steps)
 
 
-ADAPTERS = {"function": Function, "model": Model, "loop": Loop, "observer": Observer}
+ADAPTERS = {"function": Function, "model": Model, "loop": Loop, "observer": Observer, "finetune": Finetune}

@@ -224,4 +224,31 @@ def probe_step(optimizer: optax.GradientTransformation) -> Callable[..., tuple[P
     return step
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network}
+class Finetune(LoopAnswer):
+    """The answer is `train(loss, parameters, batches, *rates) -> (losses, parameters)`; the loss is a probe."""
+
+    framework = framework
+    # One run of the loss to compile it, and one to spare.
+    MAX_RUNS = 2
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], rates: Sequence[float]
+    ) -> tuple[Reply, dict[str, Array]]:
+        loss, given = ProbeLoss(), natively(framework, dict(parameters))
+        kept = dict(given)
+        with answering(f"training on {len(batches)} batches"):
+            returned = self._answer(loss, given, natively(framework, list(batches)), *rates)
+            if not isinstance(returned, (tuple, list)) or len(returned) != 2 or not isinstance(returned[1], dict):
+                seen = describe(plain(framework, returned))
+                raise Unfit(f"it should return (losses, parameters); it returned {seen}")
+        if given.keys() != kept.keys() or any(given[k] is not v for k, v in kept.items()):
+            raise Unfit("it changed the dict of parameters that it was given; a pure function leaves it as it was")
+        if loss.n_runs > self.MAX_RUNS:
+            raise Unfit(
+                f"{len(batches)} batches of one shape ran the loss's Python code {loss.n_runs} times; "
+                "compile a step once, with jax.jit, and use it for all batches"
+            )
+        return self.trained(*returned)
+
+
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network, "finetune": Finetune}

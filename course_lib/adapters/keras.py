@@ -194,6 +194,20 @@ class Loop(LoopAnswer):
         return self.trained(losses, model)
 
 
+class Finetune(LoopAnswer):
+    """The answer is `train(model, batches, *rates) -> losses`, for a model that is built and not compiled."""
+
+    framework = framework
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], rates: Sequence[float]
+    ) -> tuple[Reply, dict[str, Array]]:
+        model = probe(parameters)
+        with answering(f"training on {len(batches)} batches"):
+            losses = self._answer(model, [(x.copy(), y.copy()) for x, y in batches], *rates)
+        return self.trained(losses, model)
+
+
 class Observer(NativeAnswer):
     """The answer is a keras.callbacks.Callback class: `Watcher(limit)`, with what it recorded in `.losses`.
 
@@ -230,4 +244,12 @@ class Observer(NativeAnswer):
         return reply(framework, losses), int(framework.to_numpy(model.optimizer.iterations))
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "observer": Observer, "network": Network}
+ADAPTERS = {
+    "function": Function,
+    "model": Model,
+    "step": Step,
+    "loop": Loop,
+    "observer": Observer,
+    "network": Network,
+    "finetune": Finetune,
+}

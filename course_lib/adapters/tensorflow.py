@@ -184,4 +184,25 @@ class Loop(LoopAnswer):
         return self.trained(losses, model)
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network}
+class Finetune(LoopAnswer):
+    """The answer is `train(model, batches, *rates) -> losses`; it compiles a step of its own."""
+
+    framework = framework
+    # A step that makes its optimizer's variables is traced twice, and a loss looked at beforehand is one run more.
+    MAX_RUNS = 3
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], rates: Sequence[float]
+    ) -> tuple[Reply, dict[str, Array]]:
+        model = Probe(parameters)
+        with answering(f"training on {len(batches)} batches"), quiet_tracing():
+            losses = self._answer(model, natively(framework, list(batches)), *rates)
+        if model.python_runs > self.MAX_RUNS:
+            raise Unfit(
+                f"{len(batches)} batches of one shape ran the model's Python code {model.python_runs} times; "
+                "make one step with @tf.function and use it for all batches"
+            )
+        return self.trained(losses, model)
+
+
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network, "finetune": Finetune}

@@ -140,4 +140,19 @@ class Loop(LoopAnswer):
         return self.trained(losses, model)
 
 
-ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network}
+class Finetune(LoopAnswer):
+    """The answer is `train(model, batches, *rates) -> losses`; it makes its own optimizer."""
+
+    framework = framework
+
+    def run(
+        self, parameters: Mapping[str, Array], batches: Sequence[tuple[Array, Array]], rates: Sequence[float]
+    ) -> tuple[Reply, dict[str, Array]]:
+        model = Probe(parameters)
+        with answering(f"training on {len(batches)} batches"):
+            losses = self._answer(model, natively(framework, list(batches)), *rates)
+        expect_no_graph(losses, "keep loss.item() instead")
+        return self.trained(losses, model)
+
+
+ADAPTERS = {"function": Function, "model": Model, "step": Step, "loop": Loop, "network": Network, "finetune": Finetune}
