@@ -26,6 +26,8 @@ from course_lib.verdict import MISSING_ANSWER, find_check, judge_kind
 MISSING_NAME = ("NameError", "KeyError", "AttributeError")
 NOT_DECIDED = ("not reached", "checker broke", "course cell failed")
 NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
+# A message may quote what an answer returned, a name of a megabyte for one.
+MAX_MESSAGE = 2000
 OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError")
 
 
@@ -172,7 +174,15 @@ class _Run:
         hint = find_check(exercise.id).hint(1, self._paper.track) if reason in ("wrong", "error") else ""
         mark = exercise.marks if passed else 0.0
         self.outcome.results[exercise.id] = ExerciseResult(
-            exercise.id, exercise.title, state, reason, mark, exercise.marks, message, hint, round(seconds, 4)
+            exercise.id,
+            exercise.title,
+            state,
+            reason,
+            mark,
+            exercise.marks,
+            message[:MAX_MESSAGE],
+            hint,
+            round(seconds, 4),
         )
 
     def _note_failure(self, cell: Cell | None, message: Mapping[str, object]) -> None:

@@ -26,6 +26,11 @@ MAX_VALUES = 200_000
 # What a check may receive: booleans, whole numbers, floats and complex numbers, of any width.
 ARRAY_KINDS = "biufc"
 
+# Of all messages, in both directions; nothing else is even looked at.
+FIELDS = frozenset(
+    ("call", "method", "arguments", "named", "done", "cells")
+    + ("cell", "failed", "text", "line", "reached", "end", "value", "raised", "doing")
+)
 REPLY_FIELDS = ("value", "type_name", "native", "changed_inputs")
 
 
@@ -59,7 +64,9 @@ def decode(text: bytes, blob: bytes) -> dict[str, Any]:
         raise BadFrame(f"a message is not JSON ({type(error).__name__})") from None
     if not isinstance(raw, dict):
         raise BadFrame("a message is not an object")
-    budget = [MAX_VALUES]
+    if unknown := raw.keys() - FIELDS:
+        raise BadFrame(f"a message has a field that no message has: {min(unknown)[:40]!r}")
+    budget = [MAX_VALUES, MAX_ARRAY_BYTES]
     return {str(key): _unpack(value, blob, 0, budget) for key, value in raw.items()}
 
 
@@ -123,7 +130,7 @@ def _unpack(value: Any, blob: bytes, depth: int, budget: list[int]) -> Any:
     if not isinstance(held, list):
         raise BadFrame(f"a value marked {key[:20]!r} is not a list")
     if key in ("array", "scalar"):
-        array = _unpack_array(held, blob)
+        array = _unpack_array(held, blob, budget)
         return array if key == "array" else array[()]
     if key == "dict":
         return _unpack_dict(held, blob, depth, budget)
@@ -150,10 +157,14 @@ def _unpack_reply(items: list[Any]) -> Reply:
     raise BadFrame("a reply has not the fields of a reply")
 
 
-def _unpack_array(held: list[Any], blob: bytes) -> NDArray[Any]:
+def _unpack_array(held: list[Any], blob: bytes, budget: list[int]) -> NDArray[Any]:
     """An array from its .npy bytes: the header must promise just the bytes that are there, of a plain dtype."""
     if len(held) != 2 or not all(type(number) is int and number >= 0 for number in held):
         raise BadFrame("an array has no place among the bytes")
+    # One array may be named again and again, and is copied each time.
+    budget[1] -= held[1]
+    if budget[1] < 0:
+        raise BadFrame("the arrays of a message are larger than the message")
     data = blob[held[0] : held[0] + held[1]]
     header = _header_of(data)
     try:
