@@ -9,16 +9,18 @@ from pathlib import Path
 from benchmarks.grader_tools.environment import here
 from benchmarks.grader_tools.handins import Assignment
 from benchmarks.grader_tools.stopwatch import Timing, time_command
-from benchmarks.grader_tools.tool import Marks, number_of, student
+from benchmarks.grader_tools.tool import Marks, Share, number_of, student
 
 
 class CourseGrade:
     """The course's own grader with so many notebooks at once."""
 
+    starts_anew = False
+
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
         self.name = f"course grade --jobs {jobs}"
-        self.note = "isolated; all reports written"
+        self.share: Share = "all" if jobs > 1 else "half"
 
     def grade(self, assignment: Assignment, n_students: int, work: Path) -> tuple[Timing, Marks]:
         """Grade the first `n_students` of the class."""

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.grader_tools.environment import ToolEnvironment
 from benchmarks.grader_tools.handins import Assignment, Notebook, check_of, is_answer, short
 from benchmarks.grader_tools.stopwatch import Timing, time_command
-from benchmarks.grader_tools.tool import Marks, number_of, student
+from benchmarks.grader_tools.tool import Marks, Share, number_of, student
 from course_lib.answer import exercise_of
 
 NAME = "digits"
@@ -37,9 +37,12 @@ DONE = b"Setting destination file permissions"
 class Nbgrader:
     """nbgrader with its own settings; it grades one notebook at a time."""
 
+    name = "nbgrader autograde"
+    share: Share = "few"
+    starts_anew = False
+
     def __init__(self, environment: ToolEnvironment) -> None:
         self._environment = environment
-        self.name, self.note = "nbgrader autograde", "not isolated"
 
     def grade(self, assignment: Assignment, n_students: int, work: Path) -> tuple[Timing, Marks]:
         """Grade the first `n_students` of the class; the assignment's own release is made before the clock starts."""

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.grader_tools.environment import ToolEnvironment
 from benchmarks.grader_tools.handins import Assignment, Notebook, check_of, is_answer, short
 from benchmarks.grader_tools.stopwatch import Timing, time_command
-from benchmarks.grader_tools.tool import Marks, number_of, student
+from benchmarks.grader_tools.tool import Marks, Share, number_of, student
 from course_lib.answer import exercise_of
 
 TEST = """OK_FORMAT = False
@@ -47,8 +47,9 @@ class Otter:
 
     def __init__(self, environment: ToolEnvironment, *, api: bool) -> None:
         self._environment, self._api = environment, api
-        self.name = "otter-grader, API" if api else "otter run"
-        self.note = "not isolated" if api else "not isolated; a process for each notebook"
+        self.name = "otter.api.grade_submission" if api else "otter run"
+        self.share: Share = "fewer" if api else "two"
+        self.starts_anew = not api
 
     def grade(self, assignment: Assignment, n_students: int, work: Path) -> tuple[Timing, Marks]:
         """Grade the first `n_students` of the class; its zip file of tests is made before the clock starts."""

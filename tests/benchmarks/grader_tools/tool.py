@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from benchmarks.grader_tools.handins import Assignment
 from benchmarks.grader_tools.stopwatch import Timing
 
+Share = Literal["all", "half", "few", "fewer", "two"]
 # By the number of the student, the mark for each exercise.
 Marks = dict[int, dict[str, float]]
 
 
 class Tool(Protocol):
-    """A grader. `grade` may use the empty folder `work` as it likes, and times nothing but the grading itself."""
+    """A grader. `grade` may use the empty folder `work` as it likes, and times nothing but the grading itself.
+
+    `share` is how much of the class it gets, since some are slow; `starts_anew` is for one that starts for each notebook.
+    """
 
     name: str
-    note: str
+    share: Share
+    starts_anew: bool
 
     def grade(self, assignment: Assignment, n_students: int, work: Path) -> tuple[Timing, Marks]: ...
 
