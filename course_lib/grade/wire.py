@@ -28,7 +28,23 @@ ARRAY_KINDS = "biufc"
 
 # Of all messages, in both directions; nothing else is even looked at.
 FIELDS = frozenset(
-    ("call", "method", "arguments", "named", "done", "cells", "cell", "failed", "text", "line", "reached", "end", "value", "raised", "doing")
+    (
+        "call",
+        "method",
+        "arguments",
+        "named",
+        "done",
+        "cells",
+        "cell",
+        "failed",
+        "text",
+        "line",
+        "reached",
+        "end",
+        "value",
+        "raised",
+        "doing",
+    )
 )
 REPLY_FIELDS = ("value", "type_name", "native", "changed_inputs")
 
