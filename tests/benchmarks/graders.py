@@ -28,7 +28,6 @@ from benchmarks.grader_tools.of_nbgrader import Nbgrader
 from benchmarks.grader_tools.of_otter import Otter
 from benchmarks.grader_tools.stopwatch import Timing
 from benchmarks.grader_tools.tool import Marks, Tool
-
 from course_lib.build.grading_figures import figures_path, table
 from course_lib.build.readme import with_sections
 from course_lib.home import write_json, write_text_atomically

@@ -16,7 +16,7 @@ Marks = dict[int, dict[str, float]]
 class Tool(Protocol):
     """A grader. `grade` may use the empty folder `work` as it likes, and times nothing but the grading itself.
 
-    `share` is how much of the class it gets, since some are slow; `starts_anew` is for one that starts for each notebook.
+    `share` is how much of the class it gets, since some are slow; `starts_anew`: it starts for each notebook.
     """
 
     name: str
