@@ -192,10 +192,13 @@ def _unpack_array(held: list[Any], blob: bytes, budget: list[int]) -> NDArray[An
     for side in shape:
         size *= side
     n_bytes = len(data) - len(header)
-    if len(shape) > 32 or min(shape, default=0) < 0 or size * dtype.itemsize != n_bytes:
+    if len(shape) > 32 or any(type(side) is not int or side < 0 for side in shape) or size * dtype.itemsize != n_bytes:
         raise BadFrame(f"an array promises {str(shape)[:60]} {dtype} and holds {n_bytes} bytes")
     flat = np.frombuffer(data, dtype, offset=len(header)).astype(dtype.newbyteorder("="))
-    return flat.reshape(shape, order="F" if fortran else "C")
+    try:
+        return flat.reshape(shape, order="F" if fortran else "C")
+    except (ValueError, OverflowError):
+        raise BadFrame(f"an array promises {str(shape)[:60]}, which no array has") from None
 
 
 def _header_of(data: bytes) -> bytes:

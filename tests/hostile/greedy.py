@@ -151,7 +151,7 @@ KINDS = [
     costs("an array of 3 GB", ACCURACY, TOO_MUCH, cell(ACCURACY, "", "np.ones(375_000_000)")),
     costs("an array of 3 GB in a cell", SPLIT, TOO_MUCH, cell(SPLIT, "much = np.ones(375_000_000)")),
     costs("an array of a terabyte", ACCURACY, TOO_MUCH, cell(ACCURACY, "", "np.zeros(10**11) + 1")),
-    costs("a list that grows", ACCURACY, TOO_MUCH, cell(ACCURACY, "", LIST)),
+    costs("a list that grows", ACCURACY, f"{TOO_MUCH}|timeout", cell(ACCURACY, "", LIST)),
     costs("a list that grows in spite of MemoryError", ACCURACY, "memory|timeout", cell(ACCURACY, "", LIST_IN_SPITE)),
     # Not every kernel counts what it ends for want of memory.
     costs("3 GB of shared memory", ACCURACY, f"{TOO_MUCH}|crash", cell(ACCURACY, "", SHARED)),
