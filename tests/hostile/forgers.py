@@ -70,7 +70,7 @@ for number in range(40):
     everywhere(frame({'failed': number, 'text': 'the course itself is broken', 'line': 'check()'}))
 """
 FAILURES = """
-data = frame({'failed': 0, 'text': 'x' * 400, 'line': ''}) * 64
+data = b''.join(frame({'failed': number, 'text': 'x' * 400, 'line': ''}) for number in range(64))
 end = time.monotonic() + 1.0
 while time.monotonic() < end:
     everywhere(data)
@@ -139,6 +139,7 @@ for byte in frame({'call': call_number(), 'text': 'x' * 500}):
     time.sleep(0.1)
 """
 
+NOTHING = "np.zeros(len(x_test), int)"
 BROKEN_ADAPTER = "an error of the checker's"
 
 # name, what the function sends while the grader waits for its answer
@@ -205,18 +206,13 @@ def forged(name: str, source: str) -> Hostile:
     """Sent from inside the last exercise, so that what follows in the same process is not mixed up with it."""
     # Whether an adapter really broke cannot be told from outside: then nothing is counted, and somebody looks.
     reasons = f"{LOST}|checker broke" if name == BROKEN_ADAPTER else LOST
-    return costs(f"sends {name}", CHALLENGE, reasons, cell(CHALLENGE, TOOLS, source, "np.zeros(len(x_test), int)"))
+    return costs(f"sends {name}", CHALLENGE, reasons, cell(CHALLENGE, TOOLS, source, NOTHING))
 
 
 def in_cell(name: str, source: str) -> Hostile:
     """Sent while the last answer cell runs, when the grader has asked nothing."""
-    return costs(
-        f"sends {name}",
-        CHALLENGE,
-        f"{LOST}|not reached",
-        cell(CHALLENGE, TOOLS + source, "", "np.zeros(len(x_test), int)"),
-        review=None,
-    )
+    text = cell(CHALLENGE, TOOLS + source, "", NOTHING)
+    return costs(f"sends {name}", CHALLENGE, f"{LOST}|not reached", text, review=None)
 
 
 KINDS = [
@@ -231,7 +227,7 @@ KINDS = [
     in_cell("numbers of cells that there are not", ODD),
     in_cell("every message twice", TWICE),
     in_cell("descriptors", PASS_DESCRIPTORS),
-    costs("sends a burden with each right reply", COUNT, f"{LOST}|passed", cell(COUNT, TOOLS + JUNK, "", "7")),
+    costs("sends a burden with each right reply", COUNT, LOST, cell(COUNT, TOOLS + JUNK, "", "7")),
     in_cell("the end of its reading side", SHUT.format("SHUT_RD")),
     in_cell("the end of its writing side", SHUT.format("SHUT_WR")),
     in_cell("the end of both sides", SHUT.format("SHUT_RDWR")),
@@ -239,7 +235,7 @@ KINDS = [
         "sends a pickle that runs a command",
         CHALLENGE,
         LOST,
-        lambda scene: cell(CHALLENGE, TOOLS, PICKLED.format(canary=str(scene.canary)), "np.zeros(len(x_test), int)"),
+        lambda scene: cell(CHALLENGE, TOOLS, PICKLED.format(canary=str(scene.canary)), NOTHING),
     ),
     costs("sends replies in advance for a number", COUNT, LOST, cell(COUNT, "", TOOLS + "reply(7)", "7")),
     harmless(

@@ -173,6 +173,6 @@ def launch(
     environ = {**os.environ, "TMPDIR": str(temporary)}
     launcher = Path(__file__).with_name("launcher.py")
     done = subprocess.run([sys.executable, str(launcher), str(path)], env=environ, check=False)
-    assert done.returncode == 0
+    assert done.returncode == 0, f"the launcher ended with {done.returncode}: it was killed from outside, or broke"
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report
