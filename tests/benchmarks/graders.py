@@ -18,8 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.grader_tools.environment import ToolEnvironment
 from benchmarks.grader_tools.handins import CYCLE, LESSON, Assignment
@@ -34,6 +33,7 @@ from course_lib.home import write_json, write_text_atomically
 from course_lib.record import machine_description
 from course_lib.versions import installed_versions
 
+README = Path(__file__).resolve().parents[2] / "README.md"
 VERSIONS = {"nbgrader": "0.9.6", "otter-grader": "7.0.0"}
 QUICK = tuple(f"digits/{name}" for name in ("split", "n_parameters", "untrained_loss", "cross_entropy"))
 ASSIGNMENTS = (
@@ -62,8 +62,7 @@ def main() -> None:
     print(table(figures))
     if options.save:
         write_json(figures_path(), figures)
-        readme = ROOT / "README.md"
-        write_text_atomically(readme, with_sections(readme.read_text(encoding="utf-8")))
+        write_text_atomically(README, with_sections(README.read_text(encoding="utf-8")))
 
 
 def _options() -> argparse.Namespace:
