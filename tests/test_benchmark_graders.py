@@ -1,4 +1,4 @@
-"""The comparison of graders: everybody gets the same class and the same checks, and the figures are told as measured."""
+"""The comparison of graders: everybody gets the same class and the same checks, and figures are told as measured."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from benchmarks.grader_tools import of_nbgrader, of_otter
 from benchmarks.grader_tools.handins import CYCLE, Assignment
 from benchmarks.grader_tools.stopwatch import time_command
-
 from course_lib.answer_sheet import collect
 from course_lib.build.grading_figures import class_seconds, table
 from course_lib.notebook import code_cells
