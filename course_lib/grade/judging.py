@@ -90,7 +90,7 @@ class _Run:
         self._answers = dict(paper.answers)
         self._skipped: set[int] = set()
         self._errors: dict[str, str] = {}
-        self._course_errors: list[str] = []
+        self._course_error = ""
         self._attempt = 0
         self.outcome = Outcome()
 
@@ -120,24 +120,31 @@ class _Run:
 
     def _listen(self, cells: Sequence[Cell], place: _Place) -> None:
         by_number = {cell.number: cell for cell in cells}
+        begun: set[int] = set()
         while "end" not in (message := self._guard.receive()):
-            self._guard.begin_unit()
             if "cell" in message:
-                place.enter(by_number.get(_whole(message["cell"])))
+                cell = by_number.get(_whole(message["cell"]))
+                # Only a cell that has not begun before gets time of its own: who says it again gains nothing.
+                if cell is not None and cell.number not in begun:
+                    begun.add(cell.number)
+                    self._guard.begin_unit()
+                    place.enter(cell)
             elif "failed" in message:
                 self._note_failure(by_number.get(_whole(message["failed"])), message)
             elif "reached" in message:
-                self._judge(str(message["reached"]), place)
-                self._guard.begin_unit()
+                if self._judge(str(message["reached"]), place):
+                    self._guard.begin_unit()
                 self._guard.send(done=True)
             else:
                 raise BadFrame(f"a message of no known kind: {str(message)[:60]}")
 
-    def _judge(self, exercise_id: str, place: _Place) -> None:
+    def _judge(self, exercise_id: str, place: _Place) -> bool:
+        """Judge it if it is to be judged, and say whether it was. Who ends the child meanwhile is still `judging`."""
         exercise = self._by_id.get(exercise_id)
         if exercise is None or exercise_id in self.outcome.results or exercise_id not in self._paper.answers:
-            return
+            return False
         place.judging = exercise_id
+        self._guard.begin_unit()
         adapter = "numpy" if exercise.core else self._paper.track
         try:
             verdict = judge_kind(
@@ -152,15 +159,16 @@ class _Run:
             # Whoever takes all memory away has it missing where the adapter needs it, too.
             starved = isinstance(crash.__cause__, ChildBroke) and any(word in str(crash) for word in OUT_OF_MEMORY)
             self._put(exercise, "memory" if starved else "checker broke", STARVED if starved else str(crash))
-            return
-        finally:
             place.judging = ""
+            return True
+        place.judging = ""
         reason: Reason = verdict.reason if verdict.reason != "foreign name" else "error"
         if reason == "error" and any(word in verdict.message for word in OUT_OF_MEMORY):
             reason = "memory"
         if reason == "unanswered" and MISSING_ANSWER in verdict.message:
             reason = "error"
         self._put(exercise, reason, verdict.message, seconds=verdict.seconds)
+        return True
 
     def _fresh(self, exercise_id: str) -> np.random.Generator:
         """Inputs that nobody has seen: from the secret, the student, the exercise and the attempt."""
@@ -194,7 +202,7 @@ class _Run:
         if cell is not None and cell.exercise:
             self._errors.setdefault(cell.exercise, told)
         elif cell is not None:
-            self._course_errors.append(told)
+            self._course_error = self._course_error or told
 
     def _blame(self, cells: Sequence[Cell], place: _Place, reason: Reason, message: str) -> None:
         """Put the failure on the exercise at hand, and take what caused it out of the next run."""
@@ -221,7 +229,7 @@ class _Run:
         for exercise in exercises:
             self.outcome.results.pop(exercise, None)
             self._errors.pop(exercise, None)
-        self._course_errors.clear()
+        self._course_error = ""
 
     def conclude(self) -> None:
         """A result for every exercise that never came to a check."""
@@ -235,7 +243,7 @@ class _Run:
             elif exercise.id in self._errors:
                 self._put(exercise, "error", f"running your cell raised {self._errors[exercise.id]}.")
             else:
-                why = f" ({self._course_errors[0]})" if self._course_errors else ""
+                why = f" ({self._course_error})" if self._course_error else ""
                 self._put(exercise, "not reached", f"its check was not reached{why}.")
         order = {exercise.id: place for place, exercise in enumerate(self._paper.exercises)}
         results = sorted(self.outcome.results.items(), key=lambda pair: order[pair[0]])
@@ -248,9 +256,8 @@ class _Place:
     def __init__(self) -> None:
         self.number, self.exercise, self.judging = -1, "", ""
 
-    def enter(self, cell: Cell | None) -> None:
-        if cell is not None:
-            self.number, self.exercise = cell.number, cell.exercise
+    def enter(self, cell: Cell) -> None:
+        self.number, self.exercise = cell.number, cell.exercise
 
 
 def _whole(value: object) -> int:

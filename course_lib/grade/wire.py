@@ -23,6 +23,8 @@ MAX_JSON_BYTES = 4 << 20
 MAX_ARRAY_BYTES = 64 << 20
 MAX_DEPTH = 12
 MAX_VALUES = 200_000
+# Each costs the reader some ten microseconds, however small it is.
+MAX_ARRAYS = 20_000
 # What a check may receive: booleans, whole numbers, floats and complex numbers, of any width.
 ARRAY_KINDS = "biufc"
 
@@ -81,7 +83,7 @@ def decode(text: bytes, blob: bytes) -> dict[str, Any]:
         raise BadFrame("a message is not an object")
     if unknown := raw.keys() - FIELDS:
         raise BadFrame(f"a message has a field that no message has: {min(unknown)[:40]!r}")
-    budget = [MAX_VALUES, MAX_ARRAY_BYTES]
+    budget = [MAX_VALUES, MAX_ARRAY_BYTES, MAX_ARRAYS]
     return {str(key): _unpack(value, blob, 0, budget) for key, value in raw.items()}
 
 
@@ -178,8 +180,9 @@ def _unpack_array(held: list[Any], blob: bytes, budget: list[int]) -> NDArray[An
         raise BadFrame("an array has no place among the bytes")
     # One array may be named again and again, and is copied each time.
     budget[1] -= held[1]
-    if budget[1] < 0:
-        raise BadFrame("the arrays of a message are larger than the message")
+    budget[2] -= 1
+    if min(budget) < 0:
+        raise BadFrame("the arrays of a message are larger than the message, or too many")
     data = blob[held[0] : held[0] + held[1]]
     header = _header_of(data)
     try:
