@@ -144,6 +144,9 @@ def test_depth_and_size_are_bounded_on_both_sides() -> None:
         lengths(HEADER.pack(MAX_JSON_BYTES + 1, 0))
     with pytest.raises(BadFrame, match="many"):
         decode(json.dumps({"value": {"list": [0] * 300_000}}).encode(), b"")
+    one = npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (), }\n", b"12345678")
+    with pytest.raises(BadFrame, match="many"):
+        decode(json.dumps({"value": {"list": [{"scalar": [0, len(one)]}] * 30_000}}).encode(), one)
 
 
 def npy(header: bytes, data: bytes = b"") -> bytes:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from course_lib.errors import BadSource, CheckCrashed
+from course_lib.errors import BadSource, CheckCrashed, CourseError
 
 PARENT_SECONDS = 300.0
 # A job that ends its slot twice is not tried a third time.
@@ -45,6 +45,7 @@ class _Slot:
     process: subprocess.Popen[bytes]
     link: Connection
     job: Job | None = None
+    data: bytes = b""
 
 
 class Parent:
@@ -153,9 +154,12 @@ class Pool:
         self.layers = answer["ready"] or self.layers
 
     def run(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, dict[str, Any]]]:
-        """Each job with its result, in the order in which they are done; `grader ended` for one that ends its slots."""
+        """Each job with its result, in the order in which they are done.
+
+        `grader ended` is the result of a job that ends its slots, `unreadable` of one whose bytes are gone.
+        """
         for slot in self._slots:
-            self._send(slot, next(jobs, None))
+            yield from self._feed(slot, jobs)
         while busy := [slot for slot in self._slots if slot.job is not None]:
             ready = set(wait([slot.link for slot in busy], timeout=1.0))
             for slot in busy:
@@ -171,19 +175,28 @@ class Pool:
                     self._replace(slot)
                     job.tries += 1
                     if job.tries < TRIES:
-                        self._send(slot, job)
+                        self._send(slot, job, slot.data)
                         continue
                     result = {"problem": ["grader ended", "The grader itself ended twice while it judged this."]}
                 # The slot works on while the caller waits for the disk.
-                self._send(slot, next(jobs, None))
+                lost = list(self._feed(slot, jobs))
                 yield job, result
+                yield from lost
 
-    def _send(self, slot: _Slot, job: Job | None) -> None:
-        slot.job = job
-        if job is None:
+    def _feed(self, slot: _Slot, jobs: Iterator[Job]) -> Iterator[tuple[Job, dict[str, Any]]]:
+        """Send the slot its next job. What can no longer be read costs nobody else's marks: it comes back as it is."""
+        for job in jobs:
+            try:
+                data = job.read()
+            except CourseError as error:
+                yield job, {"problem": ["unreadable", str(error)]}
+                continue
+            self._send(slot, job, data)
             return
+
+    def _send(self, slot: _Slot, job: Job, data: bytes) -> None:
+        slot.job, slot.data = job, data
         self._since[slot.number] = time.monotonic()
-        data = job.read()
         try:
             slot.link.send_bytes(json.dumps(job.message).encode())
             slot.link.send_bytes(data)
