@@ -264,7 +264,7 @@ WRONG = {
     ],
     "modules/repair": [
         (seeded_each_step, "yours have 1"),
-        (seed_plus_step, "neighbours"),
+        (seed_plus_step, "share a stream"),
         (unseeded, "two calls differ"),
         (rate_kept, "80%"),
         (numpy_masks, "own type"),
