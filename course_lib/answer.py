@@ -60,7 +60,7 @@ def used_names(source: str) -> set[str]:
     """The global names that a cell reads, in its functions and classes too; none when it is not valid Python."""
     try:
         table = symtable.symtable(MAGIC.sub("pass", source), "<answer>", "exec")
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     return set(_used(table))
 

@@ -138,14 +138,27 @@ class Observer(Protocol):
 class AnswerError(Exception):
     """The answer itself raised: a wrong answer, never a crash of the checker."""
 
-    def __init__(self, doing: str, original: BaseException) -> None:
-        self.doing, self.original = doing, original
+    def __init__(self, doing: str, text: str, line: str = "") -> None:
+        self.doing, self.line = doing, line
+        super().__init__(text)
+
+    @classmethod
+    def of(cls, doing: str, original: BaseException) -> AnswerError:
+        """From what the answer raised, with the line of its own in which that happened."""
         frames = traceback.extract_tb(original.__traceback__)
         # The last frame outside this package is the learner's own line, or the framework's that it called.
         own = [f for f in frames if "course_lib" not in f.filename]
         answer = [f for f in own if "site-packages" not in f.filename and "lib/python" not in f.filename] or own
-        self.line = (answer[-1].line or "").strip() if answer else ""
-        super().__init__(f"{type(original).__name__}: {original}")
+        line = (answer[-1].line or "").strip() if answer else ""
+        return cls(doing, told(original), line)
+
+
+def told(error: BaseException) -> str:
+    """The type and the message of an exception, also of one whose message cannot be had."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 class Unanswered(Exception):
@@ -166,10 +179,10 @@ def answering(doing: str) -> Iterator[None]:
     except NotImplementedError as error:
         # A framework raises it too, for an operation without a derivative: that is no hole.
         if str(error) and HOLE not in str(error):
-            raise AnswerError(doing, error) from error
+            raise AnswerError.of(doing, error) from error
         raise Unanswered(str(error)) from error
     except (Exception, SystemExit) as error:
-        raise AnswerError(doing, error) from error
+        raise AnswerError.of(doing, error) from error
 
 
 def describe(value: Any) -> str:

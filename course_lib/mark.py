@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.answer import exercise_of
-from course_lib.answer_sheet import AnswerSheet, collect, fill, recognise
+from course_lib.answer_sheet import AnswerSheet, collect, fill, recognise_with_note
 from course_lib.errors import BadInput, CheckCrashed
 from course_lib.frameworks import TABLE, environment, require
 from course_lib.kernel import KernelRun, run_notebook
@@ -76,7 +76,7 @@ def mark_notebook(
     """
     path = Path(path)
     learners = read_notebook(path)
-    lesson, track = recognise(learners, path)
+    lesson, track, odd = recognise_with_note(learners, path)
     exercises = lesson.exercises_of(track)
     if not exercises:
         raise BadNotebook(
@@ -90,7 +90,7 @@ def mark_notebook(
     sheet = collect(learners, course, [each.id for each in exercises])
     verdicts, failures, notes = _run_all(course, sheet, track, timeout_seconds, on_progress)
     marks = tuple(_mark(each, verdicts.get(each.id), failures.get(each.id, "")) for each in exercises)
-    return Marks(str(path), lesson.name, track, marks, sheet.notes + notes)
+    return Marks(str(path), lesson.name, track, marks, ((odd,) if odd else ()) + sheet.notes + notes)
 
 
 def _run_all(

@@ -47,7 +47,8 @@ class Verdict:
     def __str__(self) -> str:
         unit = "mark" if self.max_mark == 1 else "marks"
         if self.passed:
-            return f"✓ {self.exercise}: passed, {self.mark:g} of {self.max_mark:g} {unit}."
+            marks = f"{self.mark:g} of {self.max_mark:g} {unit}"
+            return f"✓ {self.exercise}: public checks passed, {marks}; the grader uses fresh inputs."
         text = f"✗ {self.exercise}: {self.message}"
         return f"{text}\n  {self.hint}" if self.hint else text
 
@@ -74,6 +75,8 @@ class Check:
 
 
 _CHECKS: dict[str, Check] = {}
+_PRIVATE_CASES: dict[str, list[CheckFunction]] = {}
+MISSING_ANSWER = "which is not there"
 
 
 def exercise_check(
@@ -102,27 +105,60 @@ def find_check(exercise: str) -> Check:
     return _CHECKS[exercise]
 
 
+def private_case(exercise: str) -> Callable[[CheckFunction], CheckFunction]:
+    """Register a case of a class's own for an exercise of the course; it is judged after the exercise's check.
+
+    The function gets what the check gets, and raises Mismatch.
+    """
+
+    def register(function: CheckFunction) -> CheckFunction:
+        _PRIVATE_CASES.setdefault(exercise, []).append(function)
+        return function
+
+    return register
+
+
+def exercises_with_private_cases() -> list[str]:
+    """The exercises for which a class has registered cases of its own."""
+    return sorted(_PRIVATE_CASES)
+
+
 def judge(exercise: Exercise, answer: Any, track: str, *, seed: int | None = None) -> Verdict:
     """Judge an answer on fresh inputs drawn from `seed` (None: from the operating system).
 
     Raises CheckCrashed when the checker itself breaks; whatever the answer does wrong is in the verdict.
     """
+    adapter = "numpy" if exercise.core else track
+    return judge_kind(exercise, lambda: adapt(adapter, exercise.kind, answer), track, np.random.default_rng(seed))
+
+
+def _unanswered(exercise_id: str, hole: str) -> str:
+    """What to say of a hole that was reached: it may be that of another exercise, whose answer this one calls."""
+    other = hole.partition(":")[0]
+    if other != exercise_id and "/" in other:
+        return f"your answer calls your answer to {other}, {MISSING_ANSWER}: answer that one first."
+    return "not answered yet: replace the line `raise NotImplementedError` by your own code."
+
+
+def judge_kind(exercise: Exercise, kind: Callable[[], Any], track: str, rng: np.random.Generator) -> Verdict:
+    """Judge the answer that `kind` makes an object of the exercise's kind from, here or on the other side of a pipe.
+
+    Raises CheckCrashed as `judge` does. What is no Exception, such as the end of the other side, passes through.
+    """
     check = find_check(exercise.id)
-    rng = np.random.default_rng(seed)
     start = time.perf_counter()
     reason: Reason = "passed"
     message = ""
     try:
-        check.judge(adapt("numpy" if exercise.core else track, exercise.kind, answer), rng, track)
+        answer = kind()
+        for function in (check.judge, *_PRIVATE_CASES.get(exercise.id, ())):
+            function(answer, rng, track)
     except Mismatch as mismatch:
         reason, message = "wrong", str(mismatch)
     except Unfit as unfit:
         reason, message = "wrong", f"{unfit}."
-    except Unanswered:
-        reason, message = (
-            "unanswered",
-            "not answered yet: replace the line `raise NotImplementedError` by your own code.",
-        )
+    except Unanswered as hole:
+        reason, message = "unanswered", _unanswered(exercise.id, str(hole))
     except AnswerError as error:
         line = f" at `{error.line}`" if error.line else ""
         reason, message = "error", f"your code raised {error}{line} while {error.doing}."

@@ -56,6 +56,11 @@ def test_wrong_answers_fail_with_their_message(lesson: Any, track: str) -> None:
 
 
 @EACH
+def test_the_grader_over_its_wire_comes_to_the_same_verdicts(lesson: Any, track: str) -> None:
+    assert [f"{describe(f)} / over the wire {f['wire']}" for f in outcomes(lesson.slug, track) if f["wire"]] == []
+
+
+@EACH
 def test_each_exercise_has_three_wrong_answers_and_two_right_ones(lesson: Any, track: str) -> None:
     file = f"answers.{lesson.slug}_{track}"
     assert importlib.util.find_spec(file) is not None

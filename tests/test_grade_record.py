@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,6 +161,21 @@ def test_whoever_holds_the_file_for_a_run_may_add_to_it(path: Path) -> None:
     with locked(path):
         append(path, record(ADA))
     assert len(load(path)) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
+def test_nobody_cuts_a_line_that_another_is_writing(path: Path) -> None:
+    import fcntl
+
+    append(path, record(ADA))
+    with open(path, "ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=append, args=(path, record(BOB)))
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive()
+    waiting.join(20)
+    assert len(load(path)) == 2
 
 
 def _append_many(path: Path, made: GradeRecord) -> None:

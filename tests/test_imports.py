@@ -66,6 +66,7 @@ FLOW = (
     ("verdict", "kinds", "adapters", "checks"),
     ("run", "progress", "hardware"),
     ("plot", "mark", "checking", "comparison", "widgets"),
+    ("grade",),
     ("cli",),
 )
 DEPTH = {module: depth for depth, row in enumerate(FLOW) for module in row}

@@ -34,7 +34,7 @@ def test_the_wrong_answer_is_shown_with_its_verdict_and_the_right_one_passes() -
     assert WRONG in shown
     assert "✗ digits/accuracy: `accuracy`" in shown
     assert "Hint 1 of 3" in shown
-    assert "✓ digits/accuracy: passed, 1 of 1 mark." in shown
+    assert "✓ digits/accuracy: public checks passed, 1 of 1 mark; the grader uses fresh inputs." in shown
 
 
 def test_every_track_is_measured() -> None:

@@ -61,13 +61,39 @@ class Step(HandledAnswer):
         return None
 
 
+# Small enough that its square vanishes beside every number here.
+NUDGE = 1e-30j
+
+
+def _loss(parameters: Mapping[str, Array], x: Array, y: Array) -> Any:
+    """Mean cross-entropy of the two-layer network, also for complex parameters."""
+    hidden = x @ parameters["hidden_weight"] + parameters["hidden_bias"]
+    hidden = np.where(hidden.real > 0, hidden, 0.0)
+    logits = hidden @ parameters["output_weight"] + parameters["output_bias"]
+    logits = logits - logits.real.max(axis=1, keepdims=True)
+    log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return -log_p[np.arange(len(y)), y].mean()
+
+
 def probe_step(
     parameters: Mapping[str, Array], x: Array, y: Array, learning_rate: float
 ) -> tuple[float, dict[str, Array]]:
-    """A right step of the checker's own, for answers that are given one."""
-    from course_lib.checks.reference import sgd_step
+    """A right step of the checker's own, for answers that are given one.
 
-    return sgd_step(parameters, x, y, learning_rate)
+    Each slope is the imaginary part of the loss at a parameter nudged along the imaginary axis, so that no backward
+    pass, which is an exercise's answer, lies in a learner's process. Source: Squire and Trapp 1998, "Using complex
+    variables to estimate derivatives of real functions", SIAM Review 40(1).
+    """
+    exact = {name: np.asarray(value, np.float64) for name, value in parameters.items()}
+    moved: dict[str, Array] = {}
+    for name, value in exact.items():
+        slope = np.empty(value.shape)
+        for place in np.ndindex(value.shape):
+            nudged = value.astype(np.complex128)
+            nudged[place] += NUDGE
+            slope[place] = _loss({**exact, name: nudged}, x, y).imag / NUDGE.imag
+        moved[name] = value - learning_rate * slope
+    return float(_loss(exact, x, y).real), moved
 
 
 class Loop(LoopAnswer):

@@ -34,6 +34,7 @@ EXIT_CODES = {
     7: "a lesson source is wrong",
     8: "the checker itself broke",
     9: "the file is not a notebook of the course",
+    10: "students' code cannot be isolated on this machine",
     UNEXPECTED: "an error of the course's own: please report it",
     INTERRUPTED: "interrupted",
 }
@@ -112,7 +113,19 @@ def main() -> None:
     app()
 
 
-from course_lib.cli import building, checking, doctor, lab, listing, running  # noqa: E402
+from course_lib.cli import (  # noqa: E402
+    building,
+    checking,
+    diffing,
+    doctor,
+    glossary,
+    grading,
+    lab,
+    ledger,
+    listing,
+    predictions,
+    running,
+)
 
-for module in (doctor, lab, listing, running, building, checking):
+for module in (doctor, lab, listing, diffing, glossary, ledger, predictions, running, building, checking, grading):
     module.register(app)

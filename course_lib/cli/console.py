@@ -73,6 +73,29 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], N
         yield part
 
 
+@contextlib.contextmanager
+def counted(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on stderr, only when it is a terminal; it wants a word, how many are done, and of how many."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    left = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), *left)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        job = bar.add_task(title, total=None)
+        yield lambda word, done, total: bar.update(job, completed=done, total=total, description=f"{title}: {word}")
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -126,7 +126,7 @@ def append(path: Path, record: GradeRecord) -> None:
     line = (json.dumps(record.to_dict(), allow_nan=False, separators=(",", ":")) + "\n").encode("ascii")
     make_folder(path.parent)
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     except OSError as error:
         raise cannot_save(path, error) from error
     try:
@@ -199,11 +199,16 @@ def _parse(line: bytes, n: int, path: Path) -> GradeRecord:
         ) from error
 
 
+def place(record: GradeRecord) -> tuple[str, str]:
+    """Whose notebook it is and which file: what a later record of the same replaces."""
+    return record.student.key, record.file
+
+
 def newest(records: Iterable[GradeRecord]) -> list[GradeRecord]:
     """One record for each file of each student: the one that was added last, where its file was first met."""
     found: dict[tuple[str, str], GradeRecord] = {}
     for record in records:
-        found[record.student.key, record.file] = record
+        found[place(record)] = record
     return list(found.values())
 
 
