@@ -53,7 +53,7 @@ CANVAS_FIRST = (
     "Integration ID",
     "Root Account",
 )
-KINDS = ("function", "model", "step", "loop", "observer")
+KINDS = ("function", "model", "step", "loop", "observer", "network")
 
 
 @dataclass(frozen=True)

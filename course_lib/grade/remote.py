@@ -99,6 +99,13 @@ class RemoteModel(Remote):
         return self._reply("call", handle, x, train=train)
 
 
+class RemoteNetwork(RemoteModel):
+    """A model with statistics and modes: a model that also says what of it is trainable."""
+
+    def trainable(self, handle: Handle) -> list[str]:
+        return [_demand(name, str, "trainable") for name in _demand(self._ask("trainable", handle), list, "trainable")]
+
+
 class RemoteStep(Remote):
     """One training step."""
 
@@ -143,6 +150,7 @@ REMOTE: dict[str, type[Remote]] = {
     "step": RemoteStep,
     "loop": RemoteLoop,
     "observer": RemoteObserver,
+    "network": RemoteNetwork,
 }
 
 
