@@ -64,14 +64,19 @@ def _own_mounts() -> None:
 
 def show_python_to_everybody() -> None:
     """Python may lie in root's home, where an ordinary user could not have started it: show its folder, alone."""
+    stashes: dict[str, str] = {}
+    folders: set[str] = set()
     for prefix in (sys.base_prefix, sys.prefix):
         hidden = next((p for p in reversed(Path(prefix).parents) if not p.stat().st_mode & 0o001), None)
-        if hidden is None:
-            continue
-        stash = tempfile.mkdtemp()
-        libc.mount(prefix, stash, flags=libc.MS_BIND)
-        libc.mount("tmpfs", str(hidden), "tmpfs", 0, "mode=755")
-        os.makedirs(prefix)
+        if hidden is not None:
+            folders.add(str(hidden))
+            stashes[prefix] = tempfile.mkdtemp()
+            libc.mount(prefix, stashes[prefix], flags=libc.MS_BIND)
+    # Both may lie in one hidden folder: first put them aside, then cover it, then put them back.
+    for folder in folders:
+        libc.mount("tmpfs", folder, "tmpfs", 0, "mode=755")
+    for prefix, stash in stashes.items():
+        os.makedirs(prefix, exist_ok=True)
         libc.mount(stash, prefix, flags=libc.MS_BIND)
         libc.unmount(stash)
         shutil.rmtree(stash, ignore_errors=True)

@@ -92,7 +92,9 @@ class Group:
             for name in ("memory.events", "memory.oom_control"):
                 with contextlib.suppress(OSError):
                     words = _words(folder / name)
-                    return int(words[words.index("oom_kill") + 1])
+                    # Not every kernel counts it.
+                    if "oom_kill" in words:
+                        return int(words[words.index("oom_kill") + 1])
         return 0
 
     def close(self) -> None:

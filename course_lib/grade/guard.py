@@ -97,9 +97,13 @@ class Guard:
         """The child's next message. Raises ChildEnded when there will be none, BadFrame when it is no message."""
         assert self.channel is not None
         try:
-            return self.channel.receive()
+            message = self.channel.receive()
         except Closed:
             self._explain()
+        # Who always has something to send never lets a wait begin, and no wait means no watch.
+        if self.out_of_time:
+            raise ChildEnded("timeout", OUT_OF_TIME)
+        return message
 
     def send(self, **message: Any) -> None:
         """Send the child a message. Raises ChildEnded when it is gone."""

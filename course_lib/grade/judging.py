@@ -17,7 +17,7 @@ from course_lib.errors import CheckCrashed
 from course_lib.grade.cells import Cell, all_cells, needed_cells
 from course_lib.grade.guard import OUT_OF_TIME, ChildEnded, Ended, Guard
 from course_lib.grade.record import ExerciseResult, Reason, State
-from course_lib.grade.remote import remote
+from course_lib.grade.remote import ChildBroke, remote
 from course_lib.grade.wire import BadFrame
 from course_lib.lessons import Exercise
 from course_lib.verdict import MISSING_ANSWER, find_check, judge_kind
@@ -26,6 +26,9 @@ from course_lib.verdict import MISSING_ANSWER, find_check, judge_kind
 MISSING_NAME = ("NameError", "KeyError", "AttributeError")
 NOT_DECIDED = ("not reached", "checker broke", "course cell failed")
 NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
+# A message may quote what an answer returned, a name of a megabyte for one.
+MAX_MESSAGE = 2000
+STARVED = "it left no memory to look at its result."
 OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError")
 
 
@@ -146,7 +149,9 @@ class _Run:
         except CheckCrashed as crash:
             if isinstance(crash.__cause__, BadFrame):
                 raise crash.__cause__ from None
-            self._put(exercise, "checker broke", str(crash))
+            # Whoever takes all memory away has it missing where the adapter needs it, too.
+            starved = isinstance(crash.__cause__, ChildBroke) and any(word in str(crash) for word in OUT_OF_MEMORY)
+            self._put(exercise, "memory" if starved else "checker broke", STARVED if starved else str(crash))
             return
         finally:
             place.judging = ""
@@ -172,7 +177,15 @@ class _Run:
         hint = find_check(exercise.id).hint(1, self._paper.track) if reason in ("wrong", "error") else ""
         mark = exercise.marks if passed else 0.0
         self.outcome.results[exercise.id] = ExerciseResult(
-            exercise.id, exercise.title, state, reason, mark, exercise.marks, message, hint, round(seconds, 4)
+            exercise.id,
+            exercise.title,
+            state,
+            reason,
+            mark,
+            exercise.marks,
+            message[:MAX_MESSAGE],
+            hint,
+            round(seconds, 4),
         )
 
     def _note_failure(self, cell: Cell | None, message: Mapping[str, object]) -> None:

@@ -36,8 +36,9 @@ PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 
 
-# What the frameworks import only when they are first used; the names are private, and may go.
+# What the frameworks import only when they are first used; some of the names are private, and may go.
 LAZY = {
+    "numpy": ("numpy.random", "numpy.ma", "numpy.linalg", "numpy.fft"),
     "torch": ("torch._dynamo", "torch._subclasses.schema_check_mode"),
     "jax": ("jaxlib.mlir.dialects.mhlo", "jaxlib.mlir.dialects.builtin", "jax.scipy.special"),
 }
@@ -48,7 +49,7 @@ def preload(track: str) -> None:
     for name in ("numpy", *TABLE[track].imports):
         importlib.import_module(name)
     engine = {"fastai": "torch", "keras": os.environ.get("KERAS_BACKEND", "")}.get(track, track)
-    for name in LAZY.get(engine, ()):
+    for name in (*LAZY["numpy"], *LAZY.get(engine, ())):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     for name in dict.fromkeys(("numpy", track)):

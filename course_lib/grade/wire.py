@@ -26,6 +26,26 @@ MAX_VALUES = 200_000
 # What a check may receive: booleans, whole numbers, floats and complex numbers, of any width.
 ARRAY_KINDS = "biufc"
 
+# Of all messages, in both directions; nothing else is even looked at.
+FIELDS = frozenset(
+    (
+        "call",
+        "method",
+        "arguments",
+        "named",
+        "done",
+        "cells",
+        "cell",
+        "failed",
+        "text",
+        "line",
+        "reached",
+        "end",
+        "value",
+        "raised",
+        "doing",
+    )
+)
 REPLY_FIELDS = ("value", "type_name", "native", "changed_inputs")
 
 
@@ -59,7 +79,9 @@ def decode(text: bytes, blob: bytes) -> dict[str, Any]:
         raise BadFrame(f"a message is not JSON ({type(error).__name__})") from None
     if not isinstance(raw, dict):
         raise BadFrame("a message is not an object")
-    budget = [MAX_VALUES]
+    if unknown := raw.keys() - FIELDS:
+        raise BadFrame(f"a message has a field that no message has: {min(unknown)[:40]!r}")
+    budget = [MAX_VALUES, MAX_ARRAY_BYTES]
     return {str(key): _unpack(value, blob, 0, budget) for key, value in raw.items()}
 
 
@@ -123,7 +145,7 @@ def _unpack(value: Any, blob: bytes, depth: int, budget: list[int]) -> Any:
     if not isinstance(held, list):
         raise BadFrame(f"a value marked {key[:20]!r} is not a list")
     if key in ("array", "scalar"):
-        array = _unpack_array(held, blob)
+        array = _unpack_array(held, blob, budget)
         return array if key == "array" else array[()]
     if key == "dict":
         return _unpack_dict(held, blob, depth, budget)
@@ -150,10 +172,14 @@ def _unpack_reply(items: list[Any]) -> Reply:
     raise BadFrame("a reply has not the fields of a reply")
 
 
-def _unpack_array(held: list[Any], blob: bytes) -> NDArray[Any]:
+def _unpack_array(held: list[Any], blob: bytes, budget: list[int]) -> NDArray[Any]:
     """An array from its .npy bytes: the header must promise just the bytes that are there, of a plain dtype."""
     if len(held) != 2 or not all(type(number) is int and number >= 0 for number in held):
         raise BadFrame("an array has no place among the bytes")
+    # One array may be named again and again, and is copied each time.
+    budget[1] -= held[1]
+    if budget[1] < 0:
+        raise BadFrame("the arrays of a message are larger than the message")
     data = blob[held[0] : held[0] + held[1]]
     header = _header_of(data)
     try:
@@ -166,10 +192,13 @@ def _unpack_array(held: list[Any], blob: bytes) -> NDArray[Any]:
     for side in shape:
         size *= side
     n_bytes = len(data) - len(header)
-    if len(shape) > 32 or min(shape, default=0) < 0 or size * dtype.itemsize != n_bytes:
+    if len(shape) > 32 or any(type(side) is not int or side < 0 for side in shape) or size * dtype.itemsize != n_bytes:
         raise BadFrame(f"an array promises {str(shape)[:60]} {dtype} and holds {n_bytes} bytes")
     flat = np.frombuffer(data, dtype, offset=len(header)).astype(dtype.newbyteorder("="))
-    return flat.reshape(shape, order="F" if fortran else "C")
+    try:
+        return flat.reshape(shape, order="F" if fortran else "C")
+    except (ValueError, OverflowError):
+        raise BadFrame(f"an array promises {str(shape)[:60]}, which no array has") from None
 
 
 def _header_of(data: bytes) -> bytes:
