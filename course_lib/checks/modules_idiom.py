@@ -115,10 +115,12 @@ def repair(answer: Function, rng: np.random.Generator, track: str) -> None:
     )
     again = _masks(answer, n_steps, n_units, 0.5, seed, track)
     expect(np.array_equal(masks, again), "the same seed should give the same masks; two calls differ.")
-    other = _masks(answer, n_steps, n_units, 0.5, seed + 1, track)
+    # Keras itself shares the streams of neighbouring seeds on its PyTorch backend: it adds a state's two numbers.
+    apart = 1000 if track == "keras" else 1
+    other = _masks(answer, n_steps, n_units, 0.5, seed + apart, track)
     shared = {row.tobytes() for row in masks} & {row.tobytes() for row in other}
     expect(
-        not shared, f"{len(shared)} masks of seed {seed} come again with seed {seed + 1}: neighbours share a stream."
+        not shared, f"{len(shared)} masks of seed {seed} come again with seed {seed + apart}: the two share a stream."
     )
     share = float(_masks(answer, 60, 50, 0.2, seed, track).mean())
     expect(abs(share - 0.8) < 0.06, f"with the rate 0.2, about 80% of the units should stay on; {share:.0%} do.")

@@ -285,8 +285,8 @@ WRONG = {
     ],
     "modules/repair": [
         (one_key, "yours have 1"),
-        (seed_plus_step, "neighbours"),
-        (forgotten_seed, "neighbours"),
+        (seed_plus_step, "share a stream"),
+        (forgotten_seed, "share a stream"),
         (rate_kept, "80%"),
         (numpy_masks, "own type"),
     ],

@@ -72,9 +72,8 @@ def one_number(n_steps, n_units, rate, seed):
     return ops.stack([ops.cast(row, "float32") for row in rows])
 
 
-def seed_plus_step(n_steps, n_units, rate, seed):
-    rows = [keras.random.uniform((n_units,), seed=seed + step) >= rate for step in range(n_steps)]
-    return ops.stack([ops.cast(row, "float32") for row in rows])
+def seed_forgotten(n_steps, n_units, rate, seed):
+    return one_generator(n_steps, n_units, rate, 0)
 
 
 def unseeded(n_steps, n_units, rate, seed):
@@ -206,7 +205,7 @@ WRONG = {
     ],
     "modules/repair": [
         (one_number, "yours have 1"),
-        (seed_plus_step, "neighbours"),
+        (seed_forgotten, "share a stream"),
         (unseeded, "two calls differ"),
         (rate_kept, "80%"),
         (numpy_masks, "own type"),

@@ -253,8 +253,8 @@ WRONG = {
     ],
     "modules/repair": [
         (one_seed, "yours have 1"),
-        (seed_plus_step, "neighbours"),
-        (seed_forgotten, "neighbours"),
+        (seed_plus_step, "share a stream"),
+        (seed_forgotten, "share a stream"),
         (rate_kept, "80%"),
         (numpy_masks, "own type"),
     ],
