@@ -60,7 +60,7 @@ def setup_cell(lesson: str, track: str, extra: str = "") -> str:
     and no restart is needed. COURSE_WHEEL (a path or a requirement) replaces the repository as the source, anywhere.
     Elsewhere, without the course, the cell raises ImportError with the command to run.
     """
-    needs = TABLE[track].extra if track in TABLE else "lab"
+    needs = ",".join(filter(None, (TABLE[track].extra if track in TABLE else "lab", extra)))
     return _SETUP.format(title=TITLE, needs=needs, source=course_source(extra), lesson=lesson, track=track)
 
 

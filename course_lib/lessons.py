@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,8 @@ class Exercise:
 class Lesson:
     """One lesson, as its source's front matter describes it. `name` is the folder, `slug` starts its exercises' ids.
 
-    `task` is what `load_task` is asked for when the lesson is run.
+    `task` is what `load_task` is asked for when the lesson is run. `extras` names, for a track that needs more than its
+    own extra, the extra that includes it.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Lesson:
     exercises: tuple[Exercise, ...]
     folder: Path
     task: str = "digits"
+    extras: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def exercises_of(self, track: str) -> tuple[Exercise, ...]:
         """The exercises of one track, in the order in which they are met."""
@@ -153,6 +155,7 @@ def _read(path: Path) -> Lesson:
         exercises=tuple(_exercise(e, raw["slug"], tracks, where) for e in raw["exercises"]),
         folder=path.parent,
         task=str(raw.get("task", "digits")),
+        extras=dict(raw.get("extras", {})),
     )
 
 

