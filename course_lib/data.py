@@ -85,7 +85,7 @@ def load(name: str) -> Dataset:
     if package := missing_package(name):
         raise NotFound(
             f"The data set {name!r} is in the package {package}, which is not installed.",
-            action='Run pip install "every-framework[pretrained]".',
+            action=f"Run pip install {package}.",
         )
     pictures, target = LOADERS[name]()
     digest = hashlib.sha256(pictures.tobytes() + target.astype(np.int64).tobytes()).hexdigest()

