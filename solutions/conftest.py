@@ -6,13 +6,18 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 
 from course_lib.frameworks import TRACKS, install_command, missing_distributions
+from course_lib.warm import switch
+from course_lib.warm.wanted import TRACK, track_of
 
 os.environ["COURSE_HOME"] = tempfile.mkdtemp(prefix="course-home-")
 atexit.register(shutil.rmtree, os.environ["COURSE_HOME"], ignore_errors=True)
+# The workers of one run share the processes from which kernels are forked; COURSE_WARM=0 runs without them.
+switch.turn_on(os.environ, batch=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,3 +27,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if track in TRACKS and (missing := missing_distributions(track)):
             reason = f"{', '.join(missing)} not installed: {install_command(track)}"
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """nbval starts a notebook's kernel at the setup of its first cell, and does not say which notebook it is."""
+    if item.path.suffix == ".ipynb":
+        os.environ[TRACK] = track_of(item.path)
+    try:
+        return (yield)
+    finally:
+        os.environ.pop(TRACK, None)

@@ -113,7 +113,7 @@ def main() -> None:
     app()
 
 
-from course_lib.cli import building, checking, doctor, grading, lab, listing, running  # noqa: E402
+from course_lib.cli import building, checking, doctor, grading, lab, listing, running, warming  # noqa: E402
 
-for module in (doctor, lab, listing, running, building, checking, grading):
+for module in (doctor, lab, listing, running, building, checking, grading, warming):
     module.register(app)
