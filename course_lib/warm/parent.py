@@ -38,6 +38,7 @@ class Parent:
     """Waits for requests. `serve` returns in each kernel that it forks, with what that kernel is to be."""
 
     def __init__(self, path: Path, owner: int, imported: Imported, bare: set[str]) -> None:
+        self._path = path
         self._imported = imported
         self._own = set(sys.modules) - bare
         self._installed = freshness.installed(sys.path)
@@ -72,6 +73,8 @@ class Parent:
                 return None
 
     def _is_idle(self) -> bool:
+        if not self._path.exists():
+            return True
         if self._kernels:
             self._used = time.monotonic()
             return False
