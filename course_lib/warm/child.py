@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib.util
 import logging
@@ -12,7 +13,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,18 +115,26 @@ def _run(job: Job) -> None:
     before = (sys.stdout, sys.stderr)
     # The default was read from the environment when ipykernel was imported. 1 means: somebody watches, but not you.
     app: Any = IPKernelApp.instance(parent_handle=1)
-    app.initialize(list(job.arguments))
-    _follow(before)
+    with _handlers_kept() as handlers:
+        app.initialize(list(job.arguments))
+    _follow(before, handlers)
     app.start()
 
 
-def _follow(before: tuple[Any, Any]) -> None:
+@contextlib.contextmanager
+def _handlers_kept() -> Iterator[list[Any]]:
+    """Setting up its own log, the kernel closes every handler there is; in a fresh process there would be none."""
+    references, names = list(logging._handlerList), dict(logging._handlers)  # type: ignore[attr-defined]
+    logging._handlerList.clear()  # type: ignore[attr-defined]
+    yield [handler for reference in references if (handler := reference()) is not None]
+    logging._handlerList[:0] = references  # type: ignore[attr-defined]
+    logging._handlers.update(names)  # type: ignore[attr-defined]
+
+
+def _follow(before: tuple[Any, Any], handlers: list[Any]) -> None:
     """Loggers made while importing write to the notebook, as they would had they been made in it."""
     after = (sys.stdout, sys.stderr)
-    for reference in list(logging._handlerList):  # type: ignore[attr-defined]
-        handler = reference()
-        if type(handler) is not logging.StreamHandler and not isinstance(handler, logging.StreamHandler):
-            continue
+    for handler in handlers:
         for old, new in zip(before, after, strict=True):
-            if handler.stream is old:
+            if getattr(handler, "stream", None) is old:
                 handler.stream = new

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, KeysView
+from types import FrameType
 
 # `os.environ.get`, `in` and `items` stand in these files.
 _BETWEEN = (f"{os.sep}os.py", "<frozen os>", f"{os.sep}_collections_abc.py", "<frozen _collections_abc>")
@@ -22,15 +23,25 @@ def recorded() -> Iterator[set[str]]:
     names: set[str] = set()
     ours = type(os.environ)
     real = ours.__getitem__
+    # Where somebody asked for the names: `dict(os.environ)` then asks for each value from the same instruction.
+    listing: list[tuple[FrameType, int]] = []
+
+    def keys(self: os._Environ[str]) -> KeysView[str]:
+        frame = sys._getframe(1)
+        listing[:] = [(frame, frame.f_lasti)]
+        return KeysView(self)
 
     def reading(self: os._Environ[str], name: str) -> str:
         frame = sys._getframe(1)
-        if frame.f_code.co_name not in _WHOLESALE or not frame.f_code.co_filename.endswith(_BETWEEN):
+        inside = frame.f_code.co_filename.endswith(_BETWEEN)
+        if (frame, frame.f_lasti) not in listing and not (inside and frame.f_code.co_name in _WHOLESALE):
             names.add(os.fsdecode(name))
         return real(self, name)
 
-    ours.__getitem__ = reading  # type: ignore[method-assign]
+    ours.__getitem__, ours.keys = reading, keys  # type: ignore[method-assign,assignment]
     try:
         yield names
     finally:
         ours.__getitem__ = real  # type: ignore[method-assign]
+        del ours.keys
+        listing.clear()
