@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_lib.warm import guard
+from course_lib.warm import audience, guard
 
 INLINE = "module://matplotlib_inline.backend_inline"
 
@@ -115,7 +115,7 @@ def _run(job: Job) -> None:
     before = (sys.stdout, sys.stderr)
     # The default was read from the environment when ipykernel was imported. 1 means: somebody watches, but not you.
     app: Any = IPKernelApp.instance(parent_handle=1)
-    with _handlers_kept() as handlers:
+    with _handlers_kept() as handlers, audience.awaited():
         app.initialize(list(job.arguments))
     _follow(before, handlers)
     app.start()

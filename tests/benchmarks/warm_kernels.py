@@ -1,0 +1,185 @@
+"""Seconds and bytes of warm kernels against cold ones, as ratios within one run.
+
+`python tests/benchmarks/warm_kernels.py`: per track the seconds until a kernel is ready and its framework imported, and
+the memory of parents and kernels. `--nbval` runs the solution notebooks under nbval, cold and warm; `--flat` starts
+fifty kernels from one parent. `--lessons 01_digits`, `--tracks torch,jax`, `--repeats 1` make it small, `--json FILE`
+keeps the figures. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from course_lib.frameworks import TRACKS, framework, missing_distributions  # noqa: E402
+from course_lib.warm import switch  # noqa: E402
+from warm_kernel import Kernel, kernel, own_folder, parents  # noqa: E402
+
+N_FLAT = 50
+
+
+def seconds_to_import(track: str, *, cold: bool) -> dict[str, float]:
+    """From asking for a kernel to its answer, and to the end of the track's imports, in seconds."""
+    names = ", ".join(framework(track).imports)
+    start = time.perf_counter()
+    with kernel(f"01_digits/{track}", cold=cold) as running:
+        ready = time.perf_counter() - start
+        running.text(f"import {names}", seconds=300)
+        return {"ready": ready, "imported": time.perf_counter() - start}
+
+
+def measure_track(track: str, repeats: int) -> dict[str, Any]:
+    """Warm and cold kernels in turn; the first warm one, whose parent has to import, is told apart."""
+    with own_folder() as place:
+        first = seconds_to_import(track, cold=False)["imported"]
+        warm, cold = [], []
+        for _ in range(repeats):
+            warm.append(seconds_to_import(track, cold=False))
+            cold.append(seconds_to_import(track, cold=True))
+        memory = measure_memory(track, place)
+    found: dict[str, Any] = {"first_warm_seconds": first, **memory}
+    for what in ("ready", "imported"):
+        found[f"warm_{what}_seconds"] = statistics.median(each[what] for each in warm)
+        found[f"cold_{what}_seconds"] = statistics.median(each[what] for each in cold)
+    found["ratio"] = found["cold_imported_seconds"] / found["warm_imported_seconds"]
+    return found
+
+
+def measure_memory(track: str, place: Path) -> dict[str, int]:
+    """Bytes of a parent, and of a kernel that has imported: its own, and those it shares with its parent."""
+    names = ", ".join(framework(track).imports)
+    with kernel(f"01_digits/{track}") as running, kernel(f"01_digits/{track}", cold=True) as ordinary:
+        for each in (running, ordinary):
+            each.text(f"import {names}", seconds=300)
+        own, cold = full(running), full(ordinary)
+        parent = parents(place)[0].memory_full_info()
+    return {
+        "parent_pss_bytes": parent.pss,
+        "warm_private_bytes": own.uss,
+        "warm_shared_bytes": own.rss - own.uss,
+        "cold_private_bytes": cold.uss,
+    }
+
+
+def full(running: Kernel) -> Any:
+    return psutil.Process(running.process.pid).memory_full_info()
+
+
+def measure_flatness() -> dict[str, list[int]]:
+    """A parent's resident bytes and descriptors after each of fifty kernels."""
+    found: dict[str, list[int]] = {"parent_rss_bytes": [], "parent_descriptors": []}
+    with own_folder():
+        for _ in range(N_FLAT):
+            with kernel("numpy") as running:
+                parent = running.parent
+            found["parent_rss_bytes"].append(parent.memory_info().rss)
+            found["parent_descriptors"].append(parent.num_fds())
+    return found
+
+
+def measure_nbval(lessons: list[str], tracks: list[str], repeats: int) -> dict[str, Any]:
+    """Wall seconds of nbval over the solutions, and the seconds of the cells that import, cold and warm."""
+    notebooks = [
+        str(path.relative_to(ROOT))
+        for lesson in lessons
+        for path in sorted((ROOT / "solutions" / lesson).glob("*.ipynb"))
+        if path.stem.rpartition("_")[2] in tracks
+    ]
+    found: dict[str, Any] = {"notebooks": len(notebooks)}
+    for name, word in (("cold", "0"), ("warm", "1")) * repeats:
+        start = time.perf_counter()
+        failed, importing = run_nbval(notebooks, word)
+        found.setdefault(f"{name}_seconds", []).append(time.perf_counter() - start)
+        found.setdefault(f"{name}_failed", []).append(failed)
+        found.setdefault(f"{name}_first_cells_seconds", []).append(importing)
+    return found
+
+
+def run_nbval(notebooks: list[str], word: str) -> tuple[int, float]:
+    """Failures, and the seconds of each notebook's kernel start and first three cells: there the imports are."""
+    environ = {name: value for name, value in os.environ.items() if name not in OURS} | {switch.OFF: word}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n0",
+        "-p",
+        "no:cacheprovider",
+        "--durations=0",
+        "-vv",
+        *notebooks,
+    ]
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    lines = re.findall(r"^([\d.]+)s (setup|call)\s+\S+::Cell (\d+)$", done.stdout, re.MULTILINE)
+    failures = re.search(r"(\d+) failed", done.stdout)
+    return int(failures[1]) if failures else 0, sum(float(s) for s, _, cell in lines if int(cell) < 3)
+
+
+OURS = ("COURSE_WARM_FOLDER", "COURSE_WARM_WAIT_SECONDS", "JUPYTER_DEFAULT_PROVISIONER_NAME")
+
+
+def show(figures: dict[str, Any], say: Callable[[str], None] = print) -> None:
+    say("track        warm s  cold s  ratio  first   private MB, warm/cold   parent MB (its share)")
+    for track, each in figures["tracks"].items():
+        seconds = [each[f"{name}_imported_seconds"] for name in ("warm", "cold")]
+        own, ordinary, parent = (
+            each[name] / 1e6 for name in ("warm_private_bytes", "cold_private_bytes", "parent_pss_bytes")
+        )
+        say(
+            f"{track:11} {seconds[0]:7.2f} {seconds[1]:7.2f} {each['ratio']:6.1f} {each['first_warm_seconds']:6.1f}"
+            f"   {own:10.0f}/{ordinary:.0f} {parent:18.0f}"
+        )
+    if nbval := figures.get("nbval"):
+        warm, cold = (statistics.median(nbval[f"{name}_seconds"]) for name in ("warm", "cold"))
+        importing = [statistics.median(nbval[f"{name}_first_cells_seconds"]) for name in ("warm", "cold")]
+        say(f"nbval, {nbval['notebooks']} notebooks: warm {warm:.0f} s, cold {cold:.0f} s, ratio {cold / warm:.2f}")
+        say(f"of that, starts and first cells: warm {importing[0]:.0f} s, cold {importing[1]:.0f} s")
+        say(f"failures: warm {nbval['warm_failed']}, cold {nbval['cold_failed']}")
+    if flat := figures.get("flat"):
+        for name, values in flat.items():
+            say(f"{name} after 5, 25 and 50 kernels: {values[4]} {values[24]} {values[49]}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tracks", default=",".join(TRACKS))
+    parser.add_argument("--lessons", default="01_digits")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--nbval", action="store_true")
+    parser.add_argument("--flat", action="store_true")
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    tracks = [track for track in chosen.tracks.split(",") if not missing_distributions(track)]
+    os.environ["COURSE_HOME"] = tempfile.mkdtemp(prefix="course-home-")
+    if reason := switch.turn_on(os.environ, batch=True):
+        raise SystemExit(reason)
+    figures: dict[str, Any] = {"n_cpus": os.cpu_count(), "repeats": chosen.repeats, "tracks": {}}
+    for track in tracks:
+        figures["tracks"][track] = measure_track(track, chosen.repeats)
+    if chosen.flat:
+        figures["flat"] = measure_flatness()
+    if chosen.nbval:
+        figures["nbval"] = measure_nbval(chosen.lessons.split(","), tracks, chosen.repeats)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(figures, indent=1) + "\n")
+    show(figures)
+
+
+if __name__ == "__main__":
+    main()
