@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
@@ -79,12 +80,25 @@ def test_another_user_is_refused_by_the_systems_word(tmp_path: Path) -> None:
     listener.close()
 
 
-@pytest.mark.parametrize("words", [b"", b"[]", b"{}", b"no json", b'{"environ": {}, "folder": "/"}', b"x" * 100_000])
+NONSENSE = [
+    b"",
+    b"[]",
+    b"{}",
+    b"no json",
+    b'{"environ": {}, "folder": "/"}',
+    b'{"environ": 1, "folder": 2}',
+    b"x" * 99_999,
+]
+
+
+@pytest.mark.parametrize("words", NONSENSE)
 def test_nonsense_gets_no_process_and_does_no_harm(place: Path, words: bytes) -> None:
     with kernel("numpy") as running:
         before = len(running.parent.children())
         client = wire.connect(next(place.glob("*.sock")), 5)
         client.send(words)
+        with contextlib.suppress(EOFError):
+            assert "pid" not in wire.receive(client)[0]
         client.close()
         with kernel("numpy") as following:
             assert following.is_warm

@@ -25,7 +25,10 @@ Stream = int | IO[Any] | None
 
 @dataclass(frozen=True)
 class Kernel:
-    """The kernel that is asked for, as it would be started cold. `independent`: it shall outlive whoever asks."""
+    """The kernel that is asked for, as it would be started cold. `independent`: it shall outlive whoever asks.
+
+    `restarted`: it takes the place of another, and clients of that one wait for it.
+    """
 
     command: Command
     environ: Mapping[str, str]
@@ -33,6 +36,7 @@ class Kernel:
     stdout: Stream = None
     stderr: Stream = None
     independent: bool = False
+    restarted: bool = False
 
 
 class Cold(Exception):
@@ -87,6 +91,7 @@ def ask(path: Path, kernel: Kernel) -> WarmProcess | dict[str, Any]:
             "environ": dict(kernel.environ),
             "folder": kernel.folder,
             "umask": _umask(),
+            "restarted": kernel.restarted,
         }
         wire.send(connection, request, _descriptors(kernel, opened))
         answer, descriptors = wire.receive(connection)

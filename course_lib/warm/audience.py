@@ -1,4 +1,4 @@
-"""Holds a forked kernel's first word back until somebody listens.
+"""Holds a restarted kernel's first word back until somebody listens.
 
 A kernel says once that it is starting, and JupyterLab shows a restarted one as unknown until it has heard that. An
 ordinary kernel takes so long between opening its ports and saying it that everybody has connected by then.
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 # A client whose first attempt found no port open tries again after 0.1 s.
-MOST_SECONDS = 0.3
-QUIET_SECONDS = 0.03
+MOST_SECONDS = 0.6
+QUIET_SECONDS = 0.15
 
 
 @contextlib.contextmanager

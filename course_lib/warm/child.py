@@ -26,7 +26,8 @@ INLINE = "module://matplotlib_inline.backend_inline"
 class Job:
     """What a kernel is to be: the launcher's arguments, its environment, folder and descriptors.
 
-    `streams` are standard input, output and error; `server` becomes readable when the server ends, or is None.
+    `streams` are standard input, output and error; `server` becomes readable when the server ends, or is None;
+    `restarted` says that it takes the place of another kernel.
     """
 
     arguments: Sequence[str]
@@ -35,6 +36,7 @@ class Job:
     umask: int
     streams: tuple[int, int, int]
     server: int | None
+    restarted: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def _run(job: Job) -> None:
     before = (sys.stdout, sys.stderr)
     # The default was read from the environment when ipykernel was imported. 1 means: somebody watches, but not you.
     app: Any = IPKernelApp.instance(parent_handle=1)
-    with _handlers_kept() as handlers, audience.awaited():
+    with _handlers_kept() as handlers, audience.awaited() if job.restarted else contextlib.nullcontext():
         app.initialize(list(job.arguments))
     _follow(before, handlers)
     app.start()

@@ -20,18 +20,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from course_lib.warm import environment_reads, folder, freshness, keys, memory, packages, stillness, wire
+from course_lib.warm import folder, freshness, keys, memory, wire
 from course_lib.warm.child import INLINE, Imported, Job, become_kernel
-from course_lib.warm.stand_in import in_a_notebook
+from course_lib.warm.importing import import_ahead
 
 IDLE = "COURSE_WARM_IDLE_SECONDS"
 IDLE_SECONDS = 600.0
 TICK_SECONDS = 15.0
 HELLO_SECONDS = 5.0
-
-
-class CannotServe(Exception):
-    """Why no kernel can come from this process."""
 
 
 class Parent:
@@ -92,7 +88,7 @@ class Parent:
                 wire.send(connection, refusal)
             else:
                 return self._fork(connection, request, descriptors)
-        except (OSError, EOFError, ValueError, KeyError):
+        except (OSError, EOFError, ValueError, LookupError, TypeError):
             pass
         wire.close(descriptors)
         connection.close()
@@ -111,6 +107,8 @@ class Parent:
         return {}
 
     def _fork(self, connection: socket.socket, request: Mapping[str, Any], descriptors: list[int]) -> Job | None:
+        # Whatever is wrong with a request is found before there are two of us.
+        job = _job(request, descriptors)
         sys.stdout.flush()
         sys.stderr.flush()
         with warnings.catch_warnings():
@@ -120,9 +118,7 @@ class Parent:
         if pid == 0:
             self._let_go()
             connection.close()
-            streams = (descriptors[0], descriptors[1], descriptors[2])
-            server = descriptors[3] if len(descriptors) > 3 else None
-            return Job(request["arguments"], request["environ"], request["folder"], request["umask"], streams, server)
+            return job
         self._used = time.monotonic()
         pidfd = os.pidfd_open(pid)
         self._kernels[pid] = (pidfd, connection)
@@ -176,23 +172,14 @@ class Parent:
         self._kernels.clear()
 
 
-def import_ahead(names: tuple[str, ...]) -> tuple[Imported, set[str]]:
-    """Import the kernel's modules and these packages as a notebook's cell would; the second are the kernel's alone.
-
-    Raises CannotServe when threads of theirs would not survive a fork, and whatever an import raises.
-    """
-    environ = dict(os.environ)
-    packages.load(packages.KERNEL)
-    bare = set(sys.modules)
-    with environment_reads.recorded() as reads, in_a_notebook():
-        packages.load(names)
-    changes = {n: os.environ.get(n) for n in {*environ, *os.environ} if os.environ.get(n) != environ.get(n)}
-    if (n_threads := stillness.threads_after_a_fork()) > 1:
-        raise CannotServe(f"importing {', '.join(names)} leaves {n_threads - 1} threads, which do not survive a fork")
-    stillness.freeze()
-    roots = {name.partition(".")[0] for name in names}
-    more = [each for root, found in keys.COMPILED_OF.items() if root in roots | set(sys.modules) for each in found]
-    return Imported(names, environ, frozenset(reads), changes, (*keys.COMPILED, *more)), bare
+def _job(request: Mapping[str, Any], descriptors: list[int]) -> Job:
+    """What a kernel is to be. Raises LookupError or TypeError for a request that does not say so."""
+    words = [str(word) for word in request["arguments"]]
+    environ = {str(name): str(value) for name, value in request["environ"].items()}
+    streams = (descriptors[0], descriptors[1], descriptors[2])
+    server = descriptors[3] if len(descriptors) > 3 else None
+    restarted = bool(request["restarted"])
+    return Job(words, environ, str(request["folder"]), int(request["umask"]), streams, server, restarted)
 
 
 def _hold(path: Path) -> bool:

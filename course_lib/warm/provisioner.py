@@ -27,6 +27,8 @@ _told: set[str] = set()
 class WarmProvisioner(LocalProvisioner):
     """As LocalProvisioner; restarts, signals and the kernel's end work alike for both sorts of kernels."""
 
+    _launched = _restarted = False
+
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start the kernel. Whatever prevents a warm one, an ordinary one comes."""
         environ = dict(kwargs.get("env") or os.environ)
@@ -34,6 +36,7 @@ class WarmProvisioner(LocalProvisioner):
         # A lesson's declared settings hold for its cold kernels as well.
         environ.update(needed.settings)
         kwargs["env"] = environ
+        self._restarted, self._launched = self._launched, True
         try:
             process = await asyncio.to_thread(self._launch, cmd, kwargs, needed)
         except asking.Cold as reason:
@@ -62,6 +65,7 @@ class WarmProvisioner(LocalProvisioner):
             kwargs.get("stdout"),
             kwargs.get("stderr"),
             independent,
+            self._restarted,
         )
         batch = float(os.environ.get(switch.WAIT, 0))
         return asking.launch(place, kernel, needed, wait_seconds=max(batch, PATIENCE_SECONDS), start_seconds=batch)
