@@ -47,7 +47,7 @@ def connect(path: Path, seconds: float) -> socket.socket:
 def is_own(connection: socket.socket) -> bool:
     """Whether the process at the other end is run by this very user, as the kernel of the system says."""
     data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return True
+    return bool(_CREDENTIALS.unpack(data)[1] == os.geteuid())
 
 
 def send(connection: socket.socket, message: Mapping[str, Any], descriptors: Sequence[int] = ()) -> None:
