@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import socket
 import stat
 import time
@@ -44,8 +45,15 @@ def test_sockets_are_private_in_a_private_folder(place: Path) -> None:
         assert running.parent.net_connections("inet") == []
 
 
-def test_a_folder_that_others_can_enter_is_not_used(tmp_path: Path) -> None:
-    made = folder.make()
+@pytest.fixture
+def made() -> Iterator[Path]:
+    """A folder without a parent."""
+    path = folder.make()
+    yield path
+    shutil.rmtree(path)
+
+
+def test_a_folder_that_others_can_enter_is_not_used(made: Path, tmp_path: Path) -> None:
     assert folder.inherited({folder.FOLDER: str(made)}) == made
     (tmp_path / "link").symlink_to(made)
     assert folder.inherited({folder.FOLDER: str(tmp_path / "link")}) is None
@@ -54,8 +62,8 @@ def test_a_folder_that_others_can_enter_is_not_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_another_user_is_refused_by_the_systems_word(tmp_path: Path) -> None:
-    path = Path(folder.make(), "open.sock")
+def test_another_user_is_refused_by_the_systems_word(made: Path) -> None:
+    path = made / "open.sock"
     path.parent.chmod(0o777)
     listener = wire.listen(path)
     path.chmod(0o777)
