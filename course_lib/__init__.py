@@ -16,6 +16,7 @@ _LAZY: dict[str, str] = {
     "check": "checking",
     "predict": "prediction",
     "measured": "prediction",
+    "claim": "claims",
     "load_task": "task",
     "keep_record": "record",
 }

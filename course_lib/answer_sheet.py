@@ -148,10 +148,13 @@ class _Desk:
         return text
 
     def _found_again(self, exercise: str) -> str | None:
-        """The last unmarked cell, not of the course's own, that defines what the exercise asks for."""
+        """The last cell, not of the course's own, that defines what the exercise asks for: an unmarked one, else the
+        cell of another exercise, into which somebody may have put all answers.
+        """
         names = self._names(exercise)
         own = {_squeezed(cell["source"]) for cell in code_cells(self._course)}
-        for source in reversed(self._unmarked):
+        marked = [source for cells in self._marked.values() for _, source in cells]
+        for source in (*reversed(self._unmarked), *reversed(marked)):
             if not any(name in source for name in names):
                 continue
             if found := names & self._defined(source):

@@ -76,6 +76,7 @@ class Check:
 
 _CHECKS: dict[str, Check] = {}
 _PRIVATE_CASES: dict[str, list[CheckFunction]] = {}
+MISSING_ANSWER = "which is not there"
 
 
 def exercise_check(
@@ -135,7 +136,7 @@ def _unanswered(exercise_id: str, hole: str) -> str:
     """What to say of a hole that was reached: it may be that of another exercise, whose answer this one calls."""
     other = hole.partition(":")[0]
     if other != exercise_id and "/" in other:
-        return f"your answer calls your answer to {other}, which is not there: answer that one first."
+        return f"your answer calls your answer to {other}, {MISSING_ANSWER}: answer that one first."
     return "not answered yet: replace the line `raise NotImplementedError` by your own code."
 
 

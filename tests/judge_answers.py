@@ -45,7 +45,8 @@ def differs_over_the_wire(exercise_id: str, answer: object, track: str, here: di
         ).to_dict()
     except CheckCrashed as error:
         return f"crashed: {error}"
-    keys = ("passed", "mark", "reason", "message")
+    # Frameworks number what has no name, so that two messages about one fault may differ.
+    keys = ("passed", "mark", "reason")
     return "" if all(verdict[key] == here[key] for key in keys) else f"{verdict['reason']}: {verdict['message']}"
 
 

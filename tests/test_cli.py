@@ -24,7 +24,20 @@ from course_lib.mark import ExerciseMark, Marks
 from course_lib.progress import Progress
 from course_lib.run import Run
 
-COMMANDS = ("doctor", "lab", "new", "list", "run", "build", "check", "warm")
+COMMANDS = (
+    "doctor",
+    "lab",
+    "new",
+    "list",
+    "diff",
+    "glossary",
+    "claims",
+    "predictions",
+    "run",
+    "build",
+    "check",
+    "warm",
+)
 
 
 def course(*arguments: str) -> Result:

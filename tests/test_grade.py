@@ -121,6 +121,22 @@ def test_a_second_run_into_the_same_folder_is_refused_unless_it_resumes(a_class:
         grade(tmp_path, out, without_isolation())
 
 
+def test_a_notebook_that_vanishes_during_the_run_costs_nobody_else(tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    for name in "abcdef":
+        (folder / f"{name}.ipynb").write_bytes(submission(right_answers()))
+
+    def vanish(what: str, n: int, of: int) -> None:
+        if n == 1:
+            (folder / "e.ipynb").unlink()
+
+    records = {each.file: each for each in grade(folder, out, without_isolation(jobs=1), on_progress=vanish)}
+    assert sorted(records) == [f"{name}.ipynb" for name in "abcdef"]
+    assert records["e.ipynb"].review[0].startswith("unreadable: ")
+    assert all(record.mark == record.max_mark > 0 for file, record in records.items() if file != "e.ipynb")
+
+
 def test_resuming_grades_nothing_twice_and_what_is_new_once(tmp_path: Path) -> None:
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()

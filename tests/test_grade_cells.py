@@ -50,6 +50,13 @@ def test_only_the_wanted_exercises_are_checked() -> None:
     assert 9 in sources({}, ("a/third",))
 
 
+def test_a_hole_stands_there_for_those_that_call_it() -> None:
+    alone = {"a/second": "# exercise: a/second\ndef second(x):\n    return x"}
+    calling = {"a/second": "# exercise: a/second\ndef second(x):\n    return first(x)"}
+    assert set(sources(alone, ("a/second",))) == {1, 7, 8}
+    assert set(sources(calling, ("a/second",))) == {1, 3, 7, 8}
+
+
 def test_an_answer_that_is_no_python_does_not_stop_the_others() -> None:
     kept = sources({"a/first": "# exercise: a/first\ndef first(:", "a/second": "# exercise: a/second\nsecond = scale"})
     assert kept[3] == "# exercise: a/first\ndef first(:"

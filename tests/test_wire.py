@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 from typing import Any
@@ -73,6 +74,27 @@ def test_a_reply_arrives_with_its_fields() -> None:
     assert same(reply.value, (np.ones(2), 1.0))
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(24.0).reshape(2, 3, 4)[:, ::2],
+        np.zeros((0, 4), np.float32),
+        np.array(3, np.int8),
+        np.arange(3).astype(">i4"),
+    ],
+    ids=["C", "Fortran", "strides", "empty", "one number", "big endian"],
+)
+def test_arrays_are_npy_files(array: np.ndarray[Any, Any]) -> None:
+    frame = encode({"value": array})
+    n_text, _ = lengths(frame[: HEADER.size])
+    read = np.load(io.BytesIO(frame[HEADER.size + n_text :]), allow_pickle=False)
+    assert same(read, array)
+    assert read.flags.f_contiguous == array.flags.f_contiguous or not array.flags.forc
+    assert np.array_equal(through(array), array)
+
+
 class LyingInt(int):
     def __repr__(self) -> str:
         return "0], 1"
@@ -120,6 +142,9 @@ def test_depth_and_size_are_bounded_on_both_sides() -> None:
         lengths(HEADER.pack(MAX_JSON_BYTES + 1, 0))
     with pytest.raises(BadFrame, match="many"):
         decode(json.dumps({"value": {"list": [0] * 300_000}}).encode(), b"")
+    one = npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (), }\n", b"12345678")
+    with pytest.raises(BadFrame, match="many"):
+        decode(json.dumps({"value": {"list": [{"scalar": [0, len(one)]}] * 30_000}}).encode(), one)
 
 
 def npy(header: bytes, data: bytes = b"") -> bytes:

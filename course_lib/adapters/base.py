@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.kinds import Handle, Reply, Sent, Unfit, Unreadable, answering
+from course_lib.kinds import Handle, Reply, Sent, Unfit, Unreadable, answering, told
 
 Array = NDArray[Any]
 
@@ -48,10 +48,13 @@ def natively(framework: ModuleType, value: Any) -> Any:
 
 
 def reply(framework: ModuleType, value: Any, changed: tuple[int, ...] = ()) -> Reply:
-    """The Reply for something that an answer returned."""
-    items = list(value) if isinstance(value, (tuple, list)) else [value]
-    native = bool(items) and all(framework.is_native(item) for item in items)
-    return Reply(plain(framework, value), type_name(value), native, changed)
+    """The Reply for something that an answer returned. Raises Unfit for what cannot be looked at: a list of itself."""
+    try:
+        items = list(value) if isinstance(value, (tuple, list)) else [value]
+        native = bool(items) and all(framework.is_native(item) for item in items)
+        return Reply(plain(framework, value), type_name(value), native, changed)
+    except Exception as error:
+        raise Unfit(f"what your answer returned cannot be looked at ({told(error)})") from error
 
 
 def same(a: Any, b: Any) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from course_lib import lessons as registry
 from course_lib.build.execute import execute
+from course_lib.build.glossary_page import glossary_page
 from course_lib.build.notebook import Notebook, make_notebook, to_text, without_outputs
 from course_lib.build.readme import with_sections
 from course_lib.errors import CourseError, NotFound
@@ -49,21 +50,22 @@ def build_lessons(
             if track == COMPARE and any(name in report.executed for name in _task_solutions(lesson)):
                 report.written += _write_references(root, lesson)
             _build_solution(root, lesson, track, check, force, report)
-    _build_readme(root, check, report)
+    _build_pages(root, check, report)
     return report
 
 
-def _build_readme(root: Path, check: bool, report: BuildReport) -> None:
-    """The README's links, figures, code and messages are built too."""
-    path = root / "README.md"
-    text = path.read_text(encoding="utf-8")
-    if (current := with_sections(text)) == text:
-        return
-    if check:
-        report.stale.append(path.name)
-        return
-    write_text_atomically(path, current)
-    report.written.append(path.name)
+def _build_pages(root: Path, check: bool, report: BuildReport) -> None:
+    """The README's links, figures, code and messages are built too, and the whole glossary."""
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    for relative, text in (("README.md", with_sections(readme)), ("docs/glossary.md", glossary_page())):
+        path = root / relative
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        if check:
+            report.stale.append(relative)
+            continue
+        write_text_atomically(path, text)
+        report.written.append(relative)
 
 
 def _build_learner(root: Path, lesson: Lesson, track: str, check: bool, report: BuildReport) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.answer import exercise_of
+from course_lib.build.grading_figures import grading
 from course_lib.build.source import read_cells, solution
 from course_lib.colab import TRACK_NAMES, readme_matrix
 from course_lib.errors import BadInput
@@ -84,6 +85,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "matrix": readme_matrix,
     "step": step_difference,
     "check": check_messages,
+    "grading": grading,
     "measured": measured,
 }
 

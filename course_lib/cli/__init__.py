@@ -113,7 +113,21 @@ def main() -> None:
     app()
 
 
-from course_lib.cli import building, checking, doctor, grading, lab, listing, running, warming  # noqa: E402
+from course_lib.cli import (  # noqa: E402
+    building,
+    checking,
+    diffing,
+    doctor,
+    glossary,
+    grading,
+    lab,
+    ledger,
+    listing,
+    predictions,
+    running,
+    warming,
+)
 
-for module in (doctor, lab, listing, running, building, checking, grading, warming):
+COMMANDS = (doctor, lab, listing, diffing, glossary, ledger, predictions, running, building, checking, grading, warming)
+for module in COMMANDS:
     module.register(app)

@@ -47,11 +47,16 @@ def all_cells(course: Sequence[str], answers: Mapping[str, str]) -> list[Cell]:
 
 
 def needed_cells(course: Sequence[str], answers: Mapping[str, str], exercises: Sequence[str]) -> list[Cell]:
-    """The answer cells, the checks of these exercises, and those statements of the course that they build on."""
+    """The answer cells, the checks of these exercises, and those statements of the course that they build on.
+
+    The hole of an answer that was not handed in is there for those that call it only.
+    """
     needed: set[str] = set()
     found: list[Cell] = []
     for cell in reversed(all_cells(course, answers)):
         if cell.exercise:
+            if cell.exercise not in answers and not needed & _bound(cell.source):
+                continue
             needed |= used_names(cell.source)
             found.append(cell)
             continue
@@ -68,6 +73,11 @@ def needed_cells(course: Sequence[str], answers: Mapping[str, str], exercises: S
 
 def _is_needed(statement: Statement, needed: set[str]) -> bool:
     return bool((statement.binds | statement.changes) & needed)
+
+
+@cache
+def _bound(hole: str) -> frozenset[str]:
+    return frozenset(bound_names(hole))
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
-_PREFIX = "course-grade-"
+_PREFIX = "course-sandbox-"
 _CONTROLLERS = ("memory", "pids")
 # What the kernel itself needs for a process, page tables above all, counts as well.
 _KERNEL_BYTES = 64 << 20
@@ -92,7 +92,9 @@ class Group:
             for name in ("memory.events", "memory.oom_control"):
                 with contextlib.suppress(OSError):
                     words = _words(folder / name)
-                    return int(words[words.index("oom_kill") + 1])
+                    # Not every kernel counts it.
+                    if "oom_kill" in words:
+                        return int(words[words.index("oom_kill") + 1])
         return 0
 
     def close(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import select
 import socket
 import time
@@ -23,7 +22,7 @@ class Channel:
     """Messages to and from the other side. `watch` is called about ten times a second while waiting; it may raise."""
 
     def __init__(self, sock: socket.socket, watch: Callable[[], None] = lambda: None) -> None:
-        # A large message to somebody who does not read must not block; the wait is in `_ready`.
+        # A large message to somebody who does not read must not block; the wait is in `_wait`.
         sock.setblocking(False)
         self._sock = sock
         self._watch = watch
@@ -35,15 +34,15 @@ class Channel:
     def send(self, message: Mapping[str, Any]) -> None:
         """Send one message. Raises Closed when nobody is there, BadFrame for what may not cross."""
         left = memoryview(encode(message))
-        try:
-            while left:
-                if self._ready(write=True):
-                    with contextlib.suppress(BlockingIOError):
-                        left = left[self._sock.send(left) :]
-                else:
-                    self._watch()
-        except (BrokenPipeError, ConnectionResetError):
-            raise Closed from None
+        ticked = time.monotonic()
+        while left:
+            try:
+                left = left[self._sock.send(left) :]
+            except BlockingIOError:
+                self._wait(write=True)
+            except (BrokenPipeError, ConnectionResetError):
+                raise Closed from None
+            ticked = self._looked_up(ticked)
 
     def receive(self) -> dict[str, Any]:
         """The next message. Raises Closed at the end, BadFrame for bytes that are no frame, and what `watch` raises."""
@@ -53,28 +52,31 @@ class Channel:
     def _take(self, n_bytes: int) -> bytes:
         ticked = time.monotonic()
         while len(self._held) < n_bytes:
-            if self._ready(write=False):
-                try:
-                    data = self._sock.recv(min(1 << 20, max(65536, n_bytes - len(self._held))))
-                except BlockingIOError:
-                    continue
-                except ConnectionResetError:
-                    raise Closed from None
+            try:
+                data = self._sock.recv(min(1 << 20, max(65536, n_bytes - len(self._held))))
+            except BlockingIOError:
+                self._wait(write=False)
+            except ConnectionResetError:
+                raise Closed from None
+            else:
                 if not data:
                     raise Closed
                 self._held += data
-            # A sender that trickles must not keep the watch waiting.
-            if time.monotonic() - ticked >= TICK_SECONDS:
-                self._watch()
-                ticked = time.monotonic()
+            ticked = self._looked_up(ticked)
         taken = bytes(self._held[:n_bytes])
         del self._held[:n_bytes]
         return taken
 
-    def _ready(self, *, write: bool) -> bool:
+    def _looked_up(self, ticked: float) -> float:
+        """Let `watch` look when its time has come: who reads or sends in trickles must not keep it waiting."""
+        if time.monotonic() - ticked < TICK_SECONDS:
+            return ticked
+        self._watch()
+        return time.monotonic()
+
+    def _wait(self, *, write: bool) -> None:
         reading, writing = ([], [self._sock]) if write else ([self._sock], [])
-        readable, writable, _ = select.select(reading, writing, [], TICK_SECONDS)
-        return bool(readable or writable)
+        select.select(reading, writing, [], TICK_SECONDS)
 
     def close(self) -> None:
         self._sock.close()

@@ -6,6 +6,7 @@ What this process says counts only as the answer to a question that the grader a
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
 import signal
@@ -75,8 +76,7 @@ class Runner:
         """Run one cell. What it raises is told and ends this cell only."""
         for name, value in self._course.items():
             setattr(course_lib, name, value)
-        if "check" in self._names:
-            self._names["check"] = self._check
+        self._names["check"] = self._check
         self._channel.send({"cell": number})
         try:
             self._execute(to_python(source), f"<cell {number}>")
@@ -85,8 +85,10 @@ class Runner:
         except BaseException as error:
             told = kinds.AnswerError.of("", error)
             self._channel.send({"failed": number, "text": str(told)[:MAX_TEXT], "line": told.line[:MAX_TEXT]})
-        sys.stdout.flush()
-        sys.stderr.flush()
+        # They may be closed, or be something else by now.
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
 
     def _execute(self, source: str, name: str) -> None:
         # Tracebacks, inspect and TensorFlow's autograph look for the text of a function where IPython keeps it, too.

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from course_lib.grade import clean_process, landlock, layers, libc, privileges, seccomp
-from course_lib.grade.grants import Kind
 from course_lib.grade.limits import Limits, apply, be_first_to_go
 from course_lib.grade.private_root import SHM, PrivateRoot
 
@@ -17,7 +16,7 @@ from course_lib.grade.private_root import SHM, PrivateRoot
 class Confinement:
     """All that a child must know to confine itself; made by its supervisor, whose process number is `supervisor`.
 
-    `held` are open paths with what is allowed on them, `abi` is Landlock's, `program` the filter of system calls. With
+    `rules` are those of Landlock, `abi` is its version, `program` the filter of system calls. With
     `user` None the child keeps its user, with `root` None it sees all names. `n_tasks` counts those of its user.
     """
 
@@ -27,7 +26,7 @@ class Confinement:
     root: PrivateRoot | None
     user: int | None
     own_network: bool
-    held: list[tuple[int, Kind]]
+    rules: list[bytes]
     allow_shm: bool
     abi: int
     program: bytes | None
@@ -78,10 +77,9 @@ class Confinement:
             clean_process.close_all_but(keep_fds)
             return
         write = landlock.writing(self.abi)
-        allowed = {"read": landlock.READ, "list": landlock.READ_DIR, "write": landlock.READ_FILE | landlock.WRITE_FILE}
         with landlock.Ruleset(self.abi) as rules:
-            for fd, kind in self.held:
-                rules.grant(fd, allowed[kind])
+            for each in self.rules:
+                rules.add(each)
             rules.grant(own, landlock.READ)
             rules.grant(self.work, write)
             if self.allow_shm:

@@ -40,7 +40,7 @@ def grade(
 ) -> list[GradeRecord]:
     """Grade a collection into the folder `out`, and return the record of each of its notebooks.
 
-    Every record is on the disk before the next notebook begins, so that `resume` goes on after any end. Raises
+    A record is on the disk as soon as its notebook is graded, so that `resume` goes on after any end. Raises
     NotIsolated, FrameworkMissing, and CheckCrashed when the course's own solution does not pass here.
     """
     options = options or GradeOptions()

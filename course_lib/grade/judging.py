@@ -17,15 +17,18 @@ from course_lib.errors import CheckCrashed
 from course_lib.grade.cells import Cell, all_cells, needed_cells
 from course_lib.grade.guard import OUT_OF_TIME, ChildEnded, Ended, Guard
 from course_lib.grade.record import ExerciseResult, Reason, State
-from course_lib.grade.remote import remote
+from course_lib.grade.remote import ChildBroke, remote
 from course_lib.grade.wire import BadFrame
 from course_lib.lessons import Exercise
-from course_lib.verdict import find_check, judge_kind
+from course_lib.verdict import MISSING_ANSWER, find_check, judge_kind
 
 # The answer may miss a name that only a left-out cell of the course binds: then everything is run.
 MISSING_NAME = ("NameError", "KeyError", "AttributeError")
 NOT_DECIDED = ("not reached", "checker broke", "course cell failed")
 NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
+# A message may quote what an answer returned, a name of a megabyte for one.
+MAX_MESSAGE = 2000
+STARVED = "it left no memory to look at its result."
 OUT_OF_MEMORY = ("MemoryError", "_ArrayMemoryError")
 
 
@@ -70,8 +73,7 @@ class Judge:
         """A result for each exercise of the paper."""
         self._guard.begin_submission()
         run = _Run(self._guard, paper)
-        names = [exercise.id for exercise in paper.exercises]
-        run.to_the_end(lambda answers: needed_cells(paper.course, answers, names))
+        run.to_the_end(lambda answers: needed_cells(paper.course, answers, list(answers)))
         if missing := run.missing_names():
             run.forget(missing)
             run.to_the_end(lambda answers: all_cells(paper.course, answers))
@@ -88,7 +90,7 @@ class _Run:
         self._answers = dict(paper.answers)
         self._skipped: set[int] = set()
         self._errors: dict[str, str] = {}
-        self._course_errors: list[str] = []
+        self._course_error = ""
         self._attempt = 0
         self.outcome = Outcome()
 
@@ -118,24 +120,31 @@ class _Run:
 
     def _listen(self, cells: Sequence[Cell], place: _Place) -> None:
         by_number = {cell.number: cell for cell in cells}
+        begun: set[int] = set()
         while "end" not in (message := self._guard.receive()):
-            self._guard.begin_unit()
             if "cell" in message:
-                place.enter(by_number.get(_whole(message["cell"])))
+                cell = by_number.get(_whole(message["cell"]))
+                # Only a cell that has not begun before gets time of its own: who says it again gains nothing.
+                if cell is not None and cell.number not in begun:
+                    begun.add(cell.number)
+                    self._guard.begin_unit()
+                    place.enter(cell)
             elif "failed" in message:
                 self._note_failure(by_number.get(_whole(message["failed"])), message)
             elif "reached" in message:
-                self._judge(str(message["reached"]), place)
-                self._guard.begin_unit()
+                if self._judge(str(message["reached"]), place):
+                    self._guard.begin_unit()
                 self._guard.send(done=True)
             else:
                 raise BadFrame(f"a message of no known kind: {str(message)[:60]}")
 
-    def _judge(self, exercise_id: str, place: _Place) -> None:
+    def _judge(self, exercise_id: str, place: _Place) -> bool:
+        """Judge it if it is to be judged, and say whether it was. Who ends the child meanwhile is still `judging`."""
         exercise = self._by_id.get(exercise_id)
         if exercise is None or exercise_id in self.outcome.results or exercise_id not in self._paper.answers:
-            return
+            return False
         place.judging = exercise_id
+        self._guard.begin_unit()
         adapter = "numpy" if exercise.core else self._paper.track
         try:
             verdict = judge_kind(
@@ -147,14 +156,19 @@ class _Run:
         except CheckCrashed as crash:
             if isinstance(crash.__cause__, BadFrame):
                 raise crash.__cause__ from None
-            self._put(exercise, "checker broke", str(crash))
-            return
-        finally:
+            # Whoever takes all memory away has it missing where the adapter needs it, too.
+            starved = isinstance(crash.__cause__, ChildBroke) and any(word in str(crash) for word in OUT_OF_MEMORY)
+            self._put(exercise, "memory" if starved else "checker broke", STARVED if starved else str(crash))
             place.judging = ""
+            return True
+        place.judging = ""
         reason: Reason = verdict.reason if verdict.reason != "foreign name" else "error"
         if reason == "error" and any(word in verdict.message for word in OUT_OF_MEMORY):
             reason = "memory"
+        if reason == "unanswered" and MISSING_ANSWER in verdict.message:
+            reason = "error"
         self._put(exercise, reason, verdict.message, seconds=verdict.seconds)
+        return True
 
     def _fresh(self, exercise_id: str) -> np.random.Generator:
         """Inputs that nobody has seen: from the secret, the student, the exercise and the attempt."""
@@ -171,7 +185,15 @@ class _Run:
         hint = find_check(exercise.id).hint(1, self._paper.track) if reason in ("wrong", "error") else ""
         mark = exercise.marks if passed else 0.0
         self.outcome.results[exercise.id] = ExerciseResult(
-            exercise.id, exercise.title, state, reason, mark, exercise.marks, message, hint, round(seconds, 4)
+            exercise.id,
+            exercise.title,
+            state,
+            reason,
+            mark,
+            exercise.marks,
+            message[:MAX_MESSAGE],
+            hint,
+            round(seconds, 4),
         )
 
     def _note_failure(self, cell: Cell | None, message: Mapping[str, object]) -> None:
@@ -180,7 +202,7 @@ class _Run:
         if cell is not None and cell.exercise:
             self._errors.setdefault(cell.exercise, told)
         elif cell is not None:
-            self._course_errors.append(told)
+            self._course_error = self._course_error or told
 
     def _blame(self, cells: Sequence[Cell], place: _Place, reason: Reason, message: str) -> None:
         """Put the failure on the exercise at hand, and take what caused it out of the next run."""
@@ -207,7 +229,7 @@ class _Run:
         for exercise in exercises:
             self.outcome.results.pop(exercise, None)
             self._errors.pop(exercise, None)
-        self._course_errors.clear()
+        self._course_error = ""
 
     def conclude(self) -> None:
         """A result for every exercise that never came to a check."""
@@ -221,7 +243,7 @@ class _Run:
             elif exercise.id in self._errors:
                 self._put(exercise, "error", f"running your cell raised {self._errors[exercise.id]}.")
             else:
-                why = f" ({self._course_errors[0]})" if self._course_errors else ""
+                why = f" ({self._course_error})" if self._course_error else ""
                 self._put(exercise, "not reached", f"its check was not reached{why}.")
         order = {exercise.id: place for place, exercise in enumerate(self._paper.exercises)}
         results = sorted(self.outcome.results.items(), key=lambda pair: order[pair[0]])
@@ -234,9 +256,8 @@ class _Place:
     def __init__(self) -> None:
         self.number, self.exercise, self.judging = -1, "", ""
 
-    def enter(self, cell: Cell | None) -> None:
-        if cell is not None:
-            self.number, self.exercise = cell.number, cell.exercise
+    def enter(self, cell: Cell) -> None:
+        self.number, self.exercise = cell.number, cell.exercise
 
 
 def _whole(value: object) -> int:

@@ -79,6 +79,17 @@ def writing(version: int) -> int:
     return rights(version) & ~(EXECUTE | MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV | RESOLVE_UNIX)
 
 
+def rule(fd: int, allowed: int, version: int) -> bytes:
+    """A rule for `Ruleset.add`: allow `allowed` on what `fd` was opened on, with O_PATH, and on everything beneath it.
+
+    Rights that this ABI cannot restrict, or that a file cannot have, are left out.
+    """
+    allowed &= rights(version)
+    if not stat.S_ISDIR(os.fstat(fd).st_mode):
+        allowed &= _ON_A_FILE
+    return struct.pack("=Qi", allowed, fd)
+
+
 class Ruleset:
     """What is still allowed: nothing at first, then each granted folder with all that lies in it.
 
@@ -86,25 +97,25 @@ class Ruleset:
     """
 
     def __init__(self, version: int) -> None:
-        self._handled = rights(version)
+        self._version = version
         attributes = struct.pack(
             "=QQQ",
-            self._handled,
+            rights(version),
             _BIND_AND_CONNECT_TCP if version >= TCP_ABI else 0,
             _ABSTRACT_SOCKETS_AND_SIGNALS if version >= SCOPE_ABI else 0,
         )
         size = 24 if version >= SCOPE_ABI else 16 if version >= TCP_ABI else 8
         self._fd = libc.call("syscall", _CREATE_RULESET, attributes, size, 0)
 
-    def grant(self, path: int | str, allowed: int) -> None:
-        """Allow `allowed` on a path, or on a descriptor opened with O_PATH, and on everything beneath it.
+    def add(self, made: bytes) -> None:
+        """Add what `rule` made; the descriptor in it must still be open."""
+        libc.call("syscall", _ADD_RULE, self._fd, _PATH_BENEATH, made, 0)
 
-        Rights that this kernel cannot restrict, or that a file cannot have, are left out.
-        """
+    def grant(self, path: int | str, allowed: int) -> None:
+        """Allow `allowed` on a path, or on an open one, and on everything beneath it."""
         fd = path if isinstance(path, int) else os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            allowed &= self._handled if stat.S_ISDIR(os.fstat(fd).st_mode) else self._handled & _ON_A_FILE
-            libc.call("syscall", _ADD_RULE, self._fd, _PATH_BENEATH, struct.pack("=Qi", allowed, fd), 0)
+            self.add(rule(fd, allowed, self._version))
         finally:
             if not isinstance(path, int):
                 os.close(fd)

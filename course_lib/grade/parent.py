@@ -22,9 +22,11 @@ from typing import Any
 
 from course_lib import data
 from course_lib.grade.child import run_child
+from course_lib.grade.processes import children
 from course_lib.grade.sandbox import Limits, Sandbox
 from course_lib.grade.shell import to_python
 from course_lib.grade.supervisor import MAX_LINE, Supervisor
+from course_lib.grade.tensor_workers import by_value
 from course_lib.grade.unsandboxed import Unsandboxed
 from course_lib.lessons import lessons
 from course_lib.warm import packages, stillness
@@ -38,13 +40,15 @@ def preload(track: str) -> None:
     for name in ("numpy", *packages.of_names([track])):
         importlib.import_module(name)
     engine = {"fastai": "torch", "keras": os.environ.get("KERAS_BACKEND", "")}.get(track, track)
-    for name in packages.LAZY.get(engine, ()):
+    for name in (*packages.LAZY["numpy"], *packages.LAZY.get(engine, ())):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     for name in dict.fromkeys(("numpy", track)):
         importlib.import_module(f"course_lib.adapters.{name}")
     for name in ("metrics", "plot", "record", "task"):
         importlib.import_module(f"course_lib.{name}")
+    if engine == "torch":
+        by_value(importlib.import_module("torch"))
     # The cells read these in every notebook; a child could not read the sources.
     lessons()
     data.load("digits")
@@ -65,26 +69,47 @@ def main(arguments: list[str]) -> None:
         _say(control, {"broken": f"importing {track} started {n_threads - 1} threads, which do not survive a fork"})
         return
     _say(control, {"ready": {"seconds": time.perf_counter() - start}})
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    supervisors: set[int] = set()
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    signal.signal(signal.SIGCHLD, lambda *_: bury(supervisors))
     while True:
         text, descriptors, _, _ = socket.recv_fds(control, MAX_LINE, 1)
         if not text:
             return
-        if os.fork() == 0:
+        # Until it is on the list, a new supervisor would pass for an orphan.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
             control.close()
             _supervise(socket.socket(fileno=descriptors[0]), int(json.loads(text)["slot"]), track, settings)
+        supervisors.add(pid)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def bury(supervisors: set[int]) -> None:
+    """Reap supervisors that have ended, and kill what one that was killed has left to us; its end calls us again."""
+    with contextlib.suppress(ChildProcessError):
+        while (pid := os.waitpid(-1, os.WNOHANG)[0]) != 0:
+            supervisors.discard(pid)
+    for orphan in set(children(os.getpid())) - supervisors:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGKILL)
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
 def _supervise(control: socket.socket, slot: int, track: str, settings: Mapping[str, Any]) -> None:
     """Be the supervisor of one slot; never returns."""
     code = 1
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        libc = ctypes.CDLL(None, use_errno=True)
-        libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        _prctl(PR_SET_CHILD_SUBREAPER, 1)
+        _prctl(PR_SET_DUMPABLE, 0)
         limits = Limits(**settings["limits"])
         sandbox = Unsandboxed() if settings["unsafe"] else _sandbox(settings, slot, limits, track)
         named = {lesson.name: lesson for lesson in lessons()}

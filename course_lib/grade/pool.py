@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from course_lib.errors import BadSource, CheckCrashed
+from course_lib.errors import BadSource, CheckCrashed, CourseError
 
 PARENT_SECONDS = 300.0
 # A job that ends its slot twice is not tried a third time.
@@ -45,6 +45,7 @@ class _Slot:
     process: subprocess.Popen[bytes]
     link: Connection
     job: Job | None = None
+    data: bytes = b""
 
 
 class Parent:
@@ -110,7 +111,10 @@ class Pool:
         self._settings, self._parent, self._job_seconds = settings, parent, job_seconds
         self._since: dict[int, float] = {}
         self.layers: list[list[Any]] = []
+        # All of them import at the same time.
         self._slots = [self._start(number) for number in range(n_slots)]
+        for slot in self._slots:
+            self._greet(slot)
 
     def _start(self, number: int) -> _Slot:
         ours, theirs = socket.socketpair()
@@ -128,13 +132,18 @@ class Pool:
             each.close()
         link = Connection(ours.detach())
         link.send_bytes(json.dumps(self._settings).encode())
+        return _Slot(number, process, link)
+
+    def _greet(self, slot: _Slot) -> None:
+        """Wait until a slot is ready. Raises BadSource and CheckCrashed when it will not be."""
         try:
-            answer = json.loads(link.recv_bytes())
+            answer = json.loads(slot.link.recv_bytes())
         except EOFError:
             answer = {"broken": "it ended at its start"}
         if "ready" not in answer:
-            process.kill()
-            process.wait()
+            for each in self._slots:
+                each.process.kill()
+                each.process.wait()
         if "refused" in answer:
             raise BadSource(answer["refused"][0], action=answer["refused"][1])
         if "broken" in answer:
@@ -143,18 +152,15 @@ class Pool:
                 action="Run it again with --jobs 1, and report what it says.",
             )
         self.layers = answer["ready"] or self.layers
-        return _Slot(number, process, link)
 
     def run(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, dict[str, Any]]]:
-        """Each job with its result, in the order in which they are done; `grader ended` for one that ends its slots."""
-        again: list[Job] = []
-        while True:
-            for slot in self._slots:
-                if slot.job is None and (job := again.pop() if again else next(jobs, None)) is not None:
-                    self._send(slot, job)
-            busy = [slot for slot in self._slots if slot.job is not None]
-            if not busy:
-                return
+        """Each job with its result, in the order in which they are done.
+
+        `grader ended` is the result of a job that ends its slots, `unreadable` of one whose bytes are gone.
+        """
+        for slot in self._slots:
+            yield from self._feed(slot, jobs)
+        while busy := [slot for slot in self._slots if slot.job is not None]:
             ready = set(wait([slot.link for slot in busy], timeout=1.0))
             for slot in busy:
                 if slot.link in ready:
@@ -165,20 +171,32 @@ class Pool:
                     continue
                 job, slot.job = slot.job, None
                 assert job is not None
-                if result is not None:
-                    yield job, result
-                    continue
-                self._replace(slot)
-                job.tries += 1
-                if job.tries < TRIES:
-                    again.append(job)
-                else:
-                    yield job, {"problem": ["grader ended", "The grader itself ended twice while it judged this."]}
+                if result is None:
+                    self._replace(slot)
+                    job.tries += 1
+                    if job.tries < TRIES:
+                        self._send(slot, job, slot.data)
+                        continue
+                    result = {"problem": ["grader ended", "The grader itself ended twice while it judged this."]}
+                # The slot works on while the caller waits for the disk.
+                lost = list(self._feed(slot, jobs))
+                yield job, result
+                yield from lost
 
-    def _send(self, slot: _Slot, job: Job) -> None:
-        slot.job = job
+    def _feed(self, slot: _Slot, jobs: Iterator[Job]) -> Iterator[tuple[Job, dict[str, Any]]]:
+        """Send the slot its next job. What can no longer be read costs nobody else's marks: it comes back as it is."""
+        for job in jobs:
+            try:
+                data = job.read()
+            except CourseError as error:
+                yield job, {"problem": ["unreadable", str(error)]}
+                continue
+            self._send(slot, job, data)
+            return
+
+    def _send(self, slot: _Slot, job: Job, data: bytes) -> None:
+        slot.job, slot.data = job, data
         self._since[slot.number] = time.monotonic()
-        data = job.read()
         try:
             slot.link.send_bytes(json.dumps(job.message).encode())
             slot.link.send_bytes(data)
@@ -200,6 +218,7 @@ class Pool:
         slot.link.close()
         fresh = self._start(slot.number)
         slot.process, slot.link = fresh.process, fresh.link
+        self._greet(slot)
 
     def close(self) -> None:
         """End the slots, and with them their supervisors and children."""

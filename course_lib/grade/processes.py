@@ -53,14 +53,7 @@ def tree_usage(pid: int, *, exact: bool = False) -> Usage:
 
 def descendants(pid: int) -> list[int]:
     """Every process below `pid`, those that wait to be reaped included, parents before their children."""
-    found: dict[int, None] = {}
-    waiting = [pid]
-    while waiting:
-        for child in _children(waiting.pop()):
-            if child not in found:
-                found[child] = None
-                waiting.append(child)
-    return list(found)
+    return list(_walk(pid))
 
 
 def kill_tree(pid: int) -> None:
@@ -71,31 +64,57 @@ def kill_tree(pid: int) -> None:
     """
     deadline = time.monotonic() + KILL_SECONDS
     while time.monotonic() < deadline:
-        alive = [p for p in descendants(os.getpid()) if _is_alive(p)]
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for each in alive:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(each, number)
-        left = _reap(pid)
-        if not alive and not left:
+        found = []
+        for each in _walk(os.getpid()):
+            _signal(each, signal.SIGSTOP)
+            found.append(each)
+        for each in found:
+            _signal(each, signal.SIGKILL)
+        if _all_gone(pid):
             return
-        if left:
-            time.sleep(0.0005)
+        time.sleep(0.0005)
 
 
-def _reap(spared: int) -> bool:
-    """Take in the dead children but for one; True while there is a living one."""
-    left = False
-    for child in list(_children(os.getpid())):
-        if child == spared:
-            left = left or _is_alive(child)
-            continue
-        with contextlib.suppress(ChildProcessError):
-            left = os.waitpid(child, os.WNOHANG)[0] == 0 or left
-    return left
+def _all_gone(spared: int) -> bool:
+    """Reap the dead, but for one; True when nobody else is left.
+
+    A list of processes may miss one that is just changing its parent. That there is no child at all, or none beside a
+    dead one, is said in one moment, and without a child there is no descendant.
+    """
+    stat = _stat(spared)
+    if stat is None or stat.parent != os.getpid():
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return True
+        return False
+    for child in list(children(os.getpid())):
+        if child != spared:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, os.WNOHANG)
+    return stat.state in "ZX" and list(children(os.getpid())) == [spared]
 
 
-def _children(pid: int) -> Iterator[int]:
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _walk(pid: int) -> Iterator[int]:
+    """Processes below `pid`; each is handed out before its own children are looked for."""
+    seen: set[int] = set()
+    waiting = [pid]
+    while waiting:
+        for child in children(waiting.pop()):
+            if child not in seen:
+                seen.add(child)
+                yield child
+                waiting.append(child)
+
+
+def children(pid: int) -> Iterator[int]:
+    """The processes that `pid` has started or taken over, those that wait to be reaped included."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
@@ -121,11 +140,6 @@ def _stat(pid: int) -> _Stat | None:
     # The name, in parentheses, may hold anything, spaces and parentheses included.
     fields = text[text.rindex(")") + 2 :].split()
     return _Stat(pid, fields[0], int(fields[1]), sum(map(int, fields[11:15])), int(fields[19]))
-
-
-def _is_alive(pid: int) -> bool:
-    stat = _stat(pid)
-    return stat is not None and stat.state not in "ZX"
 
 
 def _memory(pid: int) -> tuple[int, int]:

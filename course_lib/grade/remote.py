@@ -173,4 +173,6 @@ def _raise(answer: Mapping[str, Any]) -> NoReturn:
         raise Unfit(text)
     if kind == "answer":
         raise AnswerError(str(answer.get("doing", ""))[:200], text, str(answer.get("line", ""))[:200])
-    raise ChildBroke(text[:300])
+    if kind == "other":
+        raise ChildBroke(text[:300])
+    raise BadFrame(f"a failure of no known kind: {str(kind)[:40]!r}")

@@ -29,6 +29,7 @@ __all__ = ["Layer", "Limits", "Sandbox", "SandboxRefused", "probe"]
 
 T = TypeVar("T")
 
+_ALLOWED = {"read": landlock.READ, "list": landlock.READ_DIR, "write": landlock.READ_FILE | landlock.WRITE_FILE}
 _COUNT_SECONDS = 5.0
 _TRIAL_LIMITS = Limits(60, 1 << 30, 32, 64 << 20, 256)
 
@@ -79,6 +80,7 @@ class Sandbox:
         self._program, self._no_filter = _attempt(lambda: seccomp.build(self._needs()))
         self._shm = SharedMemory()
         self._counted_at = -_COUNT_SECONDS
+        self._held = [(os.open(each.path, os.O_PATH | os.O_CLOEXEC), each.kind) for each in grants(readable, sealed)]
         self._confinement = Confinement(
             supervisor=os.getpid(),
             limits=limits,
@@ -86,7 +88,7 @@ class Sandbox:
             root=self._root,
             user=self._user,
             own_network="network" in self._spaces.granted,
-            held=[(os.open(each.path, os.O_PATH | os.O_CLOEXEC), each.kind) for each in grants(readable, sealed)],
+            rules=[landlock.rule(fd, _ALLOWED[kind], self._abi) for fd, kind in self._held],
             allow_shm=allow_shm and os.path.isdir(SHM),
             abi=self._abi,
             program=self._program,
@@ -135,9 +137,9 @@ class Sandbox:
 
     def close(self) -> None:
         """Leave nothing behind. The namespaces end with the supervisor."""
-        for fd, _ in self._confinement.held:
+        for fd, _ in self._held:
             os.close(fd)
-        self._confinement.held.clear()
+        self._held.clear()
         if self._root is not None:
             self._root.close()
         if self._group is not None:
@@ -232,5 +234,5 @@ def _attempt(make: Callable[[], T]) -> tuple[T | None, str]:
     """What `make` makes, or None and the reason."""
     try:
         return make(), ""
-    except (OSError, ImportError, RuntimeError) as error:
+    except OSError as error:
         return None, f"{error}"

@@ -89,12 +89,16 @@ class Needs:
 
 
 def build(needs: Needs) -> bytes:
-    """The filter as a program for the kernel, for `load`. Raises OSError or ImportError where it cannot be made."""
+    """The filter as a program for the kernel, for `load`. Raises OSError where it cannot be made."""
     if platform.machine() not in _MACHINES:
         raise OSError(errno.ENOSYS, f"no list of system calls for the processor type {platform.machine()}")
-    # It asks for the library when it is imported, and raises RuntimeError when there is none.
-    import pyseccomp
-
+    try:
+        import pyseccomp
+    except ImportError as error:
+        raise OSError(errno.ENOENT, f"{error}; it comes with the extra `grade`") from error
+    except RuntimeError as error:
+        # Raised when it is imported and finds no library to call.
+        raise OSError(errno.ENOENT, f"{error} (Debian and Ubuntu: apt-get install libseccomp2)") from error
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     rules.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
     add = _Adder(pyseccomp, rules)

@@ -5,18 +5,33 @@ A timing magic runs its statement once, so that the names which it binds are the
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
 TIMING = ("time", "timeit", "prun", "capture")
+# The only thing that IPython changes and that is Python as it stands: `In [1]: x = 1`, copied with its prompt.
+PROMPT = re.compile(r"^\s*In \[", re.MULTILINE)
 
 
 def to_python(source: str) -> str:
     """A cell's text as plain Python: magics and commands become calls of `get_ipython()`, as IPython itself does it."""
+    if _is_python(source):
+        # IPython leaves it as it is, after a millisecond.
+        return source
     from IPython.core.inputtransformer2 import TransformerManager
 
     python: str = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
     return python
+
+
+def _is_python(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return not PROMPT.search(source)
 
 
 class Shell:

@@ -36,6 +36,8 @@ from course_lib.shipped import shipped
 
 MAX_OUTPUT = 20_000
 SOLUTION = "solution"
+# How the answer sheet ends a note on a cell that holds an answer which was left out.
+NOT_RUN = "so it was not run."
 
 
 class Slot:
@@ -72,7 +74,9 @@ class Slot:
         started = datetime.now(UTC)
         outcome, notes = self._grade(notebook, found, track, f"{job['student']['key']}\0{job['file']}")
         notes = ((note,) if note else ()) + notes
-        return self._record(job, data, found, track, outcome, notes, started).to_dict()
+        outcome.review += [each for each in notes if each.endswith(NOT_RUN)]
+        record: dict[str, Any] = _printable(self._record(job, data, found, track, outcome, notes, started).to_dict())
+        return record
 
     def _grade(self, notebook: dict[str, Any], found: Lesson, track: str, who: str) -> tuple[Outcome, tuple[str, ...]]:
         assert self._judge is not None
@@ -128,6 +132,15 @@ class Slot:
             graded_at=started.isoformat(timespec="seconds"),
             **self._settings["record"],
         )
+
+
+def _printable(value: Any) -> Any:
+    """The same JSON value, with what no file can hold (half of a pair of surrogates) written out."""
+    if isinstance(value, str):
+        return value.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    if isinstance(value, (list, tuple)):
+        return [_printable(item) for item in value]
+    return {key: _printable(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 @lru_cache(maxsize=4096)

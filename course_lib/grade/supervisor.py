@@ -34,6 +34,7 @@ class Watched:
     pid: int
     pidfd: int
     pipe: int
+    killed_before: int = 0
     output: bytearray = field(default_factory=bytearray)
     output_bytes: int = 0
     peak_bytes: int = 0
@@ -89,7 +90,7 @@ class Supervisor:
                 os._exit(71)
         os.close(writing)
         os.set_blocking(reading, False)
-        return Watched(pid, os.pidfd_open(pid), reading)
+        return Watched(pid, os.pidfd_open(pid), reading, killed_before=self._sandbox.n_killed_for_memory())
 
     def _become_child(self, data: socket.socket, writing: int, lesson: str) -> None:
         os.setsid()
@@ -120,10 +121,12 @@ class Supervisor:
                 self._measure(watched)
 
     def _measure(self, watched: Watched) -> None:
-        cpu_seconds, private_bytes, _ = tree_usage(watched.pid)
+        cpu_seconds, private_bytes, n_processes = tree_usage(watched.pid)
         watched.cpu_seconds = max(watched.cpu_seconds, cpu_seconds)
         watched.peak_bytes = max(watched.peak_bytes, private_bytes)
-        if private_bytes > self._limits.memory_bytes:
+        # Root in a container has no limit of processes, and no kernel counts what several processes use together.
+        too_many = n_processes > self._limits.n_tasks or self._sandbox.folder_bytes() > self._limits.folder_bytes
+        if too_many or private_bytes > self._limits.memory_bytes:
             watched.too_large = True
             with contextlib.suppress(ProcessLookupError):
                 os.kill(watched.pid, signal.SIGKILL)
@@ -143,6 +146,7 @@ class Supervisor:
             _, status, usage = os.wait4(watched.pid, 0)
             watched.status = os.waitstatus_to_exitcode(status)
             watched.cpu_seconds = max(watched.cpu_seconds, usage.ru_utime + usage.ru_stime)
+            watched.too_large |= self._sandbox.n_killed_for_memory() > watched.killed_before
             # A child begins with all of this process's memory, and shares what it does not change.
             watched.peak_bytes = max(watched.peak_bytes, 1024 * usage.ru_maxrss - _resident_bytes())
 

@@ -26,6 +26,14 @@ class Unsandboxed:
         tempfile.tempdir = None
         return self._folder
 
+    def folder_bytes(self) -> int:
+        """Nothing is counted."""
+        return 0
+
+    def n_killed_for_memory(self) -> int:
+        """None: nothing is bounded."""
+        return 0
+
     def end(self, root_pid: int) -> None:
         """After a child: an empty folder for the next one."""
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -37,6 +37,9 @@ ALWAYS = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONUNBUFFERED": "1",
     "COURSE_WIDGETS": "0",
+    # Memory that an array leaves is kept for the next one: the kernel needs milliseconds to give it out afresh.
+    "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
 }
 OF_TRACK = ("KERAS_BACKEND", "TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS")
 

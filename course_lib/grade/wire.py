@@ -10,6 +10,7 @@ import io
 import json
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,31 @@ MAX_JSON_BYTES = 4 << 20
 MAX_ARRAY_BYTES = 64 << 20
 MAX_DEPTH = 12
 MAX_VALUES = 200_000
+# Each costs the reader some ten microseconds, however small it is.
+MAX_ARRAYS = 20_000
 # What a check may receive: booleans, whole numbers, floats and complex numbers, of any width.
 ARRAY_KINDS = "biufc"
 
+# Of all messages, in both directions; nothing else is even looked at.
+FIELDS = frozenset(
+    (
+        "call",
+        "method",
+        "arguments",
+        "named",
+        "done",
+        "cells",
+        "cell",
+        "failed",
+        "text",
+        "line",
+        "reached",
+        "end",
+        "value",
+        "raised",
+        "doing",
+    )
+)
 REPLY_FIELDS = ("value", "type_name", "native", "changed_inputs")
 
 
@@ -58,7 +81,9 @@ def decode(text: bytes, blob: bytes) -> dict[str, Any]:
         raise BadFrame(f"a message is not JSON ({type(error).__name__})") from None
     if not isinstance(raw, dict):
         raise BadFrame("a message is not an object")
-    budget = [MAX_VALUES]
+    if unknown := raw.keys() - FIELDS:
+        raise BadFrame(f"a message has a field that no message has: {min(unknown)[:40]!r}")
+    budget = [MAX_VALUES, MAX_ARRAY_BYTES, MAX_ARRAYS]
     return {str(key): _unpack(value, blob, 0, budget) for key, value in raw.items()}
 
 
@@ -94,8 +119,18 @@ def _pack_array(array: NDArray[Any], arrays: io.BytesIO) -> list[int]:
     if array.nbytes > MAX_ARRAY_BYTES:
         raise BadFrame(f"an array of {array.nbytes} bytes is too large")
     start = arrays.tell()
-    np.save(arrays, array, allow_pickle=False)
+    # As np.save does it; but the same few shapes come a thousand times, and their headers are most of the work.
+    fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    arrays.write(_header(array.dtype, array.shape, fortran))
+    arrays.write(array.tobytes("F" if fortran else "C"))
     return [start, arrays.tell() - start]
+
+
+@lru_cache(maxsize=512)
+def _header(dtype: np.dtype[Any], shape: tuple[int, ...], fortran: bool) -> bytes:
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": dtype.str, "fortran_order": fortran, "shape": shape})
+    return stream.getvalue()
 
 
 def _unpack(value: Any, blob: bytes, depth: int, budget: list[int]) -> Any:
@@ -112,7 +147,7 @@ def _unpack(value: Any, blob: bytes, depth: int, budget: list[int]) -> Any:
     if not isinstance(held, list):
         raise BadFrame(f"a value marked {key[:20]!r} is not a list")
     if key in ("array", "scalar"):
-        array = _unpack_array(held, blob)
+        array = _unpack_array(held, blob, budget)
         return array if key == "array" else array[()]
     if key == "dict":
         return _unpack_dict(held, blob, depth, budget)
@@ -139,16 +174,19 @@ def _unpack_reply(items: list[Any]) -> Reply:
     raise BadFrame("a reply has not the fields of a reply")
 
 
-def _unpack_array(held: list[Any], blob: bytes) -> NDArray[Any]:
+def _unpack_array(held: list[Any], blob: bytes, budget: list[int]) -> NDArray[Any]:
     """An array from its .npy bytes: the header must promise just the bytes that are there, of a plain dtype."""
     if len(held) != 2 or not all(type(number) is int and number >= 0 for number in held):
         raise BadFrame("an array has no place among the bytes")
+    # One array may be named again and again, and is copied each time.
+    budget[1] -= held[1]
+    budget[2] -= 1
+    if min(budget) < 0:
+        raise BadFrame("the arrays of a message are larger than the message, or too many")
     data = blob[held[0] : held[0] + held[1]]
-    stream = io.BytesIO(data)
+    header = _header_of(data)
     try:
-        version = np.lib.format.read_magic(stream)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        shape, fortran, dtype = read(stream)
+        shape, fortran, dtype = _read_header(header)
     except Exception:
         raise BadFrame("an array is not in the .npy format") from None
     if dtype.kind not in ARRAY_KINDS:
@@ -156,7 +194,27 @@ def _unpack_array(held: list[Any], blob: bytes) -> NDArray[Any]:
     size = 1
     for side in shape:
         size *= side
-    if len(shape) > 32 or min(shape, default=0) < 0 or size * dtype.itemsize != len(data) - stream.tell():
-        raise BadFrame(f"an array promises {str(shape)[:60]} {dtype} and holds {len(data) - stream.tell()} bytes")
-    flat = np.frombuffer(data, dtype, offset=stream.tell()).astype(dtype.newbyteorder("="))
-    return flat.reshape(shape, order="F" if fortran else "C")
+    n_bytes = len(data) - len(header)
+    if len(shape) > 32 or any(type(side) is not int or side < 0 for side in shape) or size * dtype.itemsize != n_bytes:
+        raise BadFrame(f"an array promises {str(shape)[:60]} {dtype} and holds {n_bytes} bytes")
+    flat = np.frombuffer(data, dtype, offset=len(header)).astype(dtype.newbyteorder("="))
+    try:
+        return flat.reshape(shape, order="F" if fortran else "C")
+    except (ValueError, OverflowError):
+        raise BadFrame(f"an array promises {str(shape)[:60]}, which no array has") from None
+
+
+def _header_of(data: bytes) -> bytes:
+    """What stands before an array's own bytes: eight fixed ones, the length of a text, and the text."""
+    start = 12 if data[6:7] == b"\x02" else 10
+    return data[: start + int.from_bytes(data[8:start], "little")]
+
+
+@lru_cache(maxsize=512)
+def _read_header(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and dtype. NumPy reads no text of more than 10,000 bytes, so what is kept here stays small."""
+    stream = io.BytesIO(header)
+    version = np.lib.format.read_magic(stream)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+    shape, fortran, dtype = read(stream)
+    return shape, fortran, dtype

@@ -26,9 +26,9 @@ import psutil
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from course_lib.frameworks import TRACKS, framework, missing_distributions  # noqa: E402
-from course_lib.warm import switch  # noqa: E402
-from warm_kernel import Kernel, kernel, own_folder, parents  # noqa: E402
+from course_lib.frameworks import TRACKS, framework, missing_distributions
+from course_lib.warm import switch
+from warm_kernel import Kernel, kernel, own_folder, parents
 
 N_FLAT = 50
 

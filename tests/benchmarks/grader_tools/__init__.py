@@ -1,0 +1,1 @@
+"""What the comparison of graders is made of; the command is `tests/benchmarks/graders.py`."""
