@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
@@ -152,13 +153,12 @@ class _Desk:
         cell of another exercise, into which somebody may have put all answers.
         """
         names = self._names(exercise)
-        own = {_squeezed(cell["source"]) for cell in code_cells(self._course)}
         marked = [source for cells in self._marked.values() for _, source in cells]
         for source in (*reversed(self._unmarked), *reversed(marked)):
             if not any(name in source for name in names):
                 continue
             if found := names & self._defined(source):
-                if _squeezed(source) in own:
+                if _squeezed(source) in self._own:
                     continue
                 text, magic = under_marker(exercise, source)
                 removed = f"its first line (# exercise: {exercise}) was removed; found again by `{_listed(found)}`."
@@ -166,6 +166,10 @@ class _Desk:
                 return text
         self._say(exercise, "its answer cell was removed.")
         return None
+
+    @cached_property
+    def _own(self) -> set[str]:
+        return {_squeezed(cell["source"]) for cell in code_cells(self._course)}
 
     def _names(self, exercise: str) -> set[str]:
         return _defined(self._holes.get(exercise, ""))

@@ -1,6 +1,6 @@
 """Every check rejects what is wrong, with its message, and accepts what is right, through every track's adapter.
 
-COURSE_SEEDS sets how many fresh inputs each right answer meets (weekly: 1000); a slow answer stops earlier.
+COURSE_SEEDS sets how many fresh inputs each right answer meets (nightly: 1000); a slow answer stops earlier.
 """
 
 import importlib.util

@@ -41,7 +41,7 @@ def grade_class(
     Only the answer cells are taken from a notebook; nothing in it is changed. Students' code sees no network, no other
     submission, no check and no mark.
 
-    Exit code 0: graded, nothing for you to look at; 1: some need review (listed); 10: no isolation on this machine.
+    Exit code 0: graded, nothing for you to look at; 1: some need review (listed); 9: no isolation on this machine.
 
     **Examples**
 

@@ -47,7 +47,8 @@ class Channel:
     def receive(self) -> dict[str, Any]:
         """The next message. Raises Closed at the end, BadFrame for bytes that are no frame, and what `watch` raises."""
         n_text, n_blob = lengths(self._take(HEADER.size))
-        return decode(self._take(n_text), self._take(n_blob))
+        body = self._take(n_text + n_blob)
+        return decode(body[:n_text], body[n_text:])
 
     def _take(self, n_bytes: int) -> bytes:
         ticked = time.monotonic()

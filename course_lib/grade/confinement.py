@@ -60,11 +60,12 @@ class Confinement:
         clean_process.set_environment(clean_process.environment(os.environ, self.work))
         if self.root is not None:
             self.root.enter()
-        os.chdir(self.work)
         apply(self.limits, self.n_tasks)
         if self.user is not None:
             privileges.become_user(self.user)
             libc.prctl(libc.PR_SET_DUMPABLE, 1)
+        # The folder is this user's; not even root may enter it where root lacks the capability.
+        os.chdir(self.work)
         privileges.end_with_parent(self.supervisor)
         privileges.drop_capabilities()
         privileges.no_new_privileges()

@@ -49,7 +49,7 @@ def write_exports(
             by_student.setdefault(total.student.key, []).append(total)
     for key, own in by_student.items():
         for tool, made in TOOLS.items():
-            files[f"{tool}/{_folder(key)}/results.json"] = json.dumps(made(own), indent=1, allow_nan=False) + "\n"
+            files[f"{tool}/{_folder(key)}/results.json"] = json.dumps(made(own), allow_nan=False) + "\n"
     return write_files(out, files)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from course_lib import __version__
-from course_lib.errors import BadInput, CourseError
+from course_lib.errors import BadInput
 from course_lib.grade.class_settings import ClassSettings
 from course_lib.grade.intake import Collection, find_submissions
 from course_lib.grade.private_checks import class_settings
@@ -19,7 +19,7 @@ from course_lib.grade.record import GradeRecord, load, newest
 from course_lib.grade.report import write_reports
 from course_lib.grade.rounds import GradeOptions, Progress, Rounds, now
 from course_lib.grade.run_info import Layer, RunInfo
-from course_lib.grade.sandbox import probe
+from course_lib.grade.sandbox import SandboxRefused, probe
 from course_lib.grade.walls import PACKAGE
 from course_lib.home import locked, read_json, write_json
 from course_lib.versions import installed_versions
@@ -29,10 +29,8 @@ __all__ = ["GradeOptions", "NotIsolated", "grade"]
 RECORDS, RUN = "records.jsonl", "run.json"
 
 
-class NotIsolated(CourseError):
+class NotIsolated(SandboxRefused):
     """This machine cannot keep a student's code apart from everything else."""
-
-    exit_code = 10
 
 
 def grade(

@@ -60,7 +60,7 @@ class PrivateRoot:
     def enter(self) -> None:
         """In a child: see nothing else from now on. It must hold no folder open, and lose its capabilities."""
         os.chroot(self.at)
-        os.chdir(WORK)
+        os.chdir("/")
 
     def close(self) -> None:
         """Take it out of the tree."""

@@ -6,6 +6,7 @@ to the slot's supervisor. A job is a JSON object and then the bytes of the noteb
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import socket
@@ -165,6 +166,9 @@ def main(arguments: list[str]) -> None:
     control = socket.socket(fileno=int(arguments[1])) if len(arguments) > 1 else None
     try:
         slot = Slot(json.loads(link.recv_bytes()), control)
+        # What is here now stays: no collection need look at it again.
+        gc.collect()
+        gc.freeze()
         link.send_bytes(json.dumps({"ready": slot.layers}).encode())
     except CourseError as error:
         link.send_bytes(json.dumps({"refused": [error.message, error.action]}).encode())

@@ -154,7 +154,8 @@ KINDS = [
     costs("a list that grows", ACCURACY, f"{TOO_MUCH}|timeout", cell(ACCURACY, "", LIST)),
     costs("a list that grows in spite of MemoryError", ACCURACY, "memory|timeout", cell(ACCURACY, "", LIST_IN_SPITE)),
     # Not every kernel counts what it ends for want of memory.
-    costs("3 GB of shared memory", ACCURACY, f"{TOO_MUCH}|crash", cell(ACCURACY, "", SHARED)),
+    # A slow machine's time is over before its memory is.
+    costs("3 GB of shared memory", ACCURACY, f"{TOO_MUCH}|crash|timeout", cell(ACCURACY, "", SHARED)),
     costs("3 GB in a file of memory", ACCURACY, TOO_MUCH, cell(ACCURACY, "", MEMORY_FILE)),
     # Where the kernel ends those that are too many, the first one waits for nothing.
     costs("memory divided among processes", CHALLENGE, f"{TOO_MUCH}|timeout", cell(CHALLENGE, "", DIVIDED)),
