@@ -62,8 +62,14 @@ class Kernel:
 
 
 @contextlib.contextmanager
-def kernel(track: str = "", *, cold: bool = False, cwd: Path | None = None, **environ: str) -> Iterator[Kernel]:
-    """A kernel for a track, such as "numpy" or "01_digits/torch"; shut down at the end."""
+def kernel(
+    track: str = "", *, cold: bool = False, cwd: Path | None = None, settled: bool = True, **environ: str
+) -> Iterator[Kernel]:
+    """A kernel for a track, such as "numpy" or "01_digits/torch"; shut down at the end.
+
+    Waiting for it, this client pauses for 0.2 s once it is ready, to hear whether anything is left to be read; with
+    `settled` false it does not.
+    """
     from jupyter_client.manager import KernelManager
 
     values = {**os.environ, "COURSE_WARM_TRACK": track, **environ}
@@ -79,7 +85,11 @@ def kernel(track: str = "", *, cold: bool = False, cwd: Path | None = None, **en
     client = manager.client()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=60)
+        if settled:
+            client.wait_for_ready(timeout=60)
+        else:
+            client.kernel_info()
+            client.get_shell_msg(timeout=60)
         yield Kernel(manager, client)
     finally:
         client.stop_channels()

@@ -68,7 +68,7 @@ def launch(place: Path, kernel: Kernel, wanted: Wanted, *, wait_seconds: float, 
             also = {each: kernel.environ.get(each) for each in names}
             name = key(kernel.command, wanted.packages, kernel.environ, names)
             continue
-        state = _state(place, name)
+        state = state_of(place, name)
         if state == "none":
             start(place, name, kernel.command, kernel.environ, wanted.packages)
             deadline = time.monotonic() + start_seconds
@@ -135,7 +135,7 @@ def start(place: Path, name: str, command: Command, environ: Mapping[str, str], 
         raise Cold(said[0], worth_telling=True)
 
 
-def _state(place: Path, name: str) -> str:
+def state_of(place: Path, name: str) -> str:
     """`starting`, or `none` when a parent can be started. Raises Cold when one has tried in vain."""
     broken = place / f"{name}.broken"
     if broken.is_file():

@@ -26,4 +26,6 @@ def start_early(notebook: Path | None, environ: MutableMapping[str, str]) -> Non
         command = Command.of([sys.executable, *make_ipkernel_cmd()[1:]])
         if command is not None:
             name = key(command, needed.packages, values)
-            asking.start(Path(environ[folder.FOLDER]), name, command, values, needed.packages)
+            place = Path(environ[folder.FOLDER])
+            if asking.state_of(place, name) == "none":
+                asking.start(place, name, command, values, needed.packages)

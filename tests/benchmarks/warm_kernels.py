@@ -2,14 +2,13 @@
 
 `python tests/benchmarks/warm_kernels.py`: per track the seconds until a kernel is ready and its framework imported, and
 the memory of parents and kernels. `--nbval` runs the solution notebooks under nbval, cold and warm; `--flat` starts
-fifty kernels from one parent. `--lessons 01_digits`, `--tracks torch,jax`, `--repeats 1` make it small, `--json FILE`
-keeps the figures. Linux only.
+fifty kernels from one parent. `--lessons 01_digits`, `--tracks torch,jax`, `--repeats 1` make it small; `--save` keeps
+the figures and puts them into docs/warm_kernels.md. Linux only.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import statistics
@@ -17,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,10 @@ import psutil
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from course_lib.build.warm_figures import DOCS, figures_path, table, with_table
 from course_lib.frameworks import TRACKS, framework, missing_distributions
+from course_lib.home import write_json, write_text_atomically
+from course_lib.record import machine_description
 from course_lib.warm import switch
 from warm_kernel import Kernel, kernel, own_folder, parents
 
@@ -37,9 +39,12 @@ def seconds_to_import(track: str, *, cold: bool) -> dict[str, float]:
     """From asking for a kernel to its answer, and to the end of the track's imports, in seconds."""
     names = ", ".join(framework(track).imports)
     start = time.perf_counter()
-    with kernel(f"01_digits/{track}", cold=cold) as running:
+    with kernel(f"01_digits/{track}", cold=cold, settled=False) as running:
         ready = time.perf_counter() - start
-        running.text(f"import {names}", seconds=300)
+        running.client.execute(f"import {names}")
+        reply = running.client.get_shell_msg(timeout=300)["content"]
+        if reply["status"] != "ok":
+            raise RuntimeError(f"{track}: {reply['ename']}: {reply['evalue']}")
         return {"ready": ready, "imported": time.perf_counter() - start}
 
 
@@ -100,60 +105,39 @@ def measure_nbval(lessons: list[str], tracks: list[str], repeats: int) -> dict[s
         for path in sorted((ROOT / "solutions" / lesson).glob("*.ipynb"))
         if path.stem.rpartition("_")[2] in tracks
     ]
-    found: dict[str, Any] = {"notebooks": len(notebooks)}
-    for name, word in (("cold", "0"), ("warm", "1")) * repeats:
+    found: dict[str, Any] = {"notebooks": len(notebooks), "lessons": lessons, "failed": 0}
+
+    def run(name: str, word: str, *, ours: bool = False) -> None:
         start = time.perf_counter()
-        failed, importing = run_nbval(notebooks, word)
+        failed, first_cells = run_nbval(notebooks, word, ours=ours)
+        found["failed"] += failed
         found.setdefault(f"{name}_seconds", []).append(time.perf_counter() - start)
-        found.setdefault(f"{name}_failed", []).append(failed)
-        found.setdefault(f"{name}_first_cells_seconds", []).append(importing)
+        found.setdefault(f"{name}_first_cells_seconds", []).append(first_cells)
+
+    for _ in range(repeats):
+        run("cold", "0")
+        run("warm", "1")
+        # Where everything was imported before the run began: what the first cells take besides.
+        with own_folder():
+            run_nbval(notebooks, "1", ours=True)
+            run("imported", "1", ours=True)
     return found
 
 
-def run_nbval(notebooks: list[str], word: str) -> tuple[int, float]:
-    """Failures, and the seconds of each notebook's kernel start and first three cells: there the imports are."""
-    environ = {name: value for name, value in os.environ.items() if name not in OURS} | {switch.OFF: word}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-n0",
-        "-p",
-        "no:cacheprovider",
-        "--durations=0",
-        "-vv",
-        *notebooks,
-    ]
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+def run_nbval(notebooks: list[str], word: str, *, ours: bool) -> tuple[int, float]:
+    """Failures, and the seconds of each notebook's kernel start and first three cells: there the imports are.
+
+    With `ours` kernels come from the processes of this run, which may have imported already; else from new ones.
+    """
+    environ = {name: value for name, value in os.environ.items() if ours or name not in OURS} | {switch.OFF: word}
+    command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "--durations=0", "-vv"]
+    done = subprocess.run([*command, *notebooks], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     lines = re.findall(r"^([\d.]+)s (setup|call)\s+\S+::Cell (\d+)$", done.stdout, re.MULTILINE)
     failures = re.search(r"(\d+) failed", done.stdout)
     return int(failures[1]) if failures else 0, sum(float(s) for s, _, cell in lines if int(cell) < 3)
 
 
 OURS = ("COURSE_WARM_FOLDER", "COURSE_WARM_WAIT_SECONDS", "JUPYTER_DEFAULT_PROVISIONER_NAME")
-
-
-def show(figures: dict[str, Any], say: Callable[[str], None] = print) -> None:
-    say("track        warm s  cold s  ratio  first   private MB, warm/cold   parent MB (its share)")
-    for track, each in figures["tracks"].items():
-        seconds = [each[f"{name}_imported_seconds"] for name in ("warm", "cold")]
-        own, ordinary, parent = (
-            each[name] / 1e6 for name in ("warm_private_bytes", "cold_private_bytes", "parent_pss_bytes")
-        )
-        say(
-            f"{track:11} {seconds[0]:7.2f} {seconds[1]:7.2f} {each['ratio']:6.1f} {each['first_warm_seconds']:6.1f}"
-            f"   {own:10.0f}/{ordinary:.0f} {parent:18.0f}"
-        )
-    if nbval := figures.get("nbval"):
-        warm, cold = (statistics.median(nbval[f"{name}_seconds"]) for name in ("warm", "cold"))
-        importing = [statistics.median(nbval[f"{name}_first_cells_seconds"]) for name in ("warm", "cold")]
-        say(f"nbval, {nbval['notebooks']} notebooks: warm {warm:.0f} s, cold {cold:.0f} s, ratio {cold / warm:.2f}")
-        say(f"of that, starts and first cells: warm {importing[0]:.0f} s, cold {importing[1]:.0f} s")
-        say(f"failures: warm {nbval['warm_failed']}, cold {nbval['cold_failed']}")
-    if flat := figures.get("flat"):
-        for name, values in flat.items():
-            say(f"{name} after 5, 25 and 50 kernels: {values[4]} {values[24]} {values[49]}")
 
 
 def main() -> None:
@@ -163,22 +147,29 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--nbval", action="store_true")
     parser.add_argument("--flat", action="store_true")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--save", action="store_true", help="keep the figures, and put them into the docs")
     chosen = parser.parse_args()
     tracks = [track for track in chosen.tracks.split(",") if not missing_distributions(track)]
     os.environ["COURSE_HOME"] = tempfile.mkdtemp(prefix="course-home-")
     if reason := switch.turn_on(os.environ, batch=True):
         raise SystemExit(reason)
-    figures: dict[str, Any] = {"n_cpus": os.cpu_count(), "repeats": chosen.repeats, "tracks": {}}
+    figures: dict[str, Any] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": machine_description(),
+        "load_before": round(os.getloadavg()[0], 1),
+        "repeats": chosen.repeats,
+        "tracks": {},
+    }
     for track in tracks:
         figures["tracks"][track] = measure_track(track, chosen.repeats)
     if chosen.flat:
         figures["flat"] = measure_flatness()
     if chosen.nbval:
         figures["nbval"] = measure_nbval(chosen.lessons.split(","), tracks, chosen.repeats)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(figures, indent=1) + "\n")
-    show(figures)
+    print(table(figures))
+    if chosen.save:
+        write_json(figures_path(), figures)
+        write_text_atomically(DOCS, with_table(DOCS.read_text(encoding="utf-8"), figures))
 
 
 if __name__ == "__main__":
