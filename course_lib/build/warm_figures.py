@@ -57,7 +57,8 @@ def _nbval(found: Mapping[str, Any]) -> str:
     less = 1 - spent["warm"] / spent["cold"]
     return (
         f"nbval over {found['notebooks']} solutions ({', '.join(found['lessons'])}), one after the other: "
-        f"{cold:.0f} s cold, {warm:.0f} s warm. Of that, waiting for imports: {spent['cold']:.1f} s cold, {spent['warm']:.1f} s warm "
+        f"{cold:.0f} s cold, {warm:.0f} s warm. "
+        f"Of that, waiting for imports: {spent['cold']:.1f} s cold, {spent['warm']:.1f} s warm "
         f"({100 * less:.0f} % less). Failures: {found['failed']}."
     )
 
