@@ -22,7 +22,9 @@ pytestmark = [
     pytest.mark.skipif(bool(reason := switch.why_not()), reason=reason or "warm"),
 ]
 
-TRACKS = [t for t in os.environ.get("COURSE_BROWSER_TRACKS", "torch").split(",") if not missing_distributions(t)]
+TRACKS = [
+    t for t in os.environ.get("COURSE_BROWSER_TRACKS", "torch,tensorflow").split(",") if not missing_distributions(t)
+]
 CELLS = (
     "import os, sys, time\nahead = '{root}' in sys.modules\nstart = time.perf_counter()\nimport {package}\n"
     "seconds = time.perf_counter() - start\nprint('pid', os.getpid(), 'parent', os.getppid(), 'ahead', ahead)",

@@ -136,7 +136,18 @@ def _shown(outputs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["00_start/numpy", "01_digits/numpy", "01_digits/torch", "01_digits/fastai"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "00_start/numpy",
+        "01_digits/numpy",
+        "01_digits/torch",
+        "01_digits/fastai",
+        "01_digits/keras",
+        "01_digits/jax",
+        "01_digits/tensorflow",
+    ],
+)
 def test_a_notebook_gives_the_same_outputs_warm_and_cold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, track = name.split("/")
     if missing := missing_distributions(track):
