@@ -55,6 +55,10 @@ class HardwareMismatch(CourseError, RuntimeError):
     exit_code = 6
 
 
+class TooLate(CourseError, RuntimeError):
+    """A setting that is read at import time was changed in a kernel that has imported already."""
+
+
 class BadSource(CourseError, ValueError):
     """A lesson source holds something that the build would get wrong without a word."""
 

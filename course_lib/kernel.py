@@ -13,6 +13,7 @@ from typing import Any
 
 from course_lib.errors import CheckCrashed, FrameworkMissing
 from course_lib.frameworks import install_command
+from course_lib.warm.wanted import TRACK, track_in
 
 # One endless cell is somebody's mistake; after the second there is no point in waiting for the rest.
 MOST_TIMEOUTS = 2
@@ -73,7 +74,8 @@ def _start_and_run(
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as said:
         client = _client(node, folder, timeout_seconds)
         # Startup files of the learner's own IPython are no part of the notebook.
-        options = {"env": {**environ, "IPYTHONDIR": folder}, "stdout": said, "stderr": said}
+        own = {"IPYTHONDIR": folder, TRACK: track_in(node)}
+        options = {"env": {**environ, **own}, "stdout": said, "stderr": said}
         try:
             with client.setup_kernel(cleanup_kc=True, **options):
                 started = True

@@ -51,6 +51,10 @@ class Lesson:
     folder: Path
     task: str = "digits"
     extras: Mapping[str, str] = field(default_factory=dict, hash=False)
+    # Per track, what its kernels need in their environment before anything is imported.
+    environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    # False where the learner chooses a device before the import: then nothing is imported ahead.
+    warm: bool = True
 
     def exercises_of(self, track: str) -> tuple[Exercise, ...]:
         """The exercises of one track, in the order in which they are met."""
@@ -156,7 +160,24 @@ def _read(path: Path) -> Lesson:
         folder=path.parent,
         task=str(raw.get("task", "digits")),
         extras=dict(raw.get("extras", {})),
+        environment=_environment(raw.get("environment", {}), tracks, where),
+        warm=bool(raw.get("warm", True)),
     )
+
+
+def _environment(raw: Any, tracks: tuple[str, ...], where: str) -> dict[str, dict[str, str]]:
+    """`environment:` of the front matter, a mapping of variables for each track that needs some."""
+    if not isinstance(raw, dict) or set(raw) - set(tracks) or not all(isinstance(v, dict) for v in raw.values()):
+        raise BadSource(
+            f"{where}: `environment` should name variables per track of the lesson; received {raw!r}.",
+            action='Write it as: environment: {jax: {JAX_NUM_CPU_DEVICES: "8"}}',
+        )
+    if bare := [name for values in raw.values() for name, value in values.items() if not isinstance(value, str)]:
+        raise BadSource(
+            f"{where}: the values in `environment` should be text; that of {bare[0]} is not.",
+            action="Put it between quotation marks.",
+        )
+    return {track: dict(values) for track, values in raw.items()}
 
 
 def lessons() -> list[Lesson]:

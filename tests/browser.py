@@ -140,22 +140,53 @@ def _process(command: list[str], env: dict[str, str], log: Path) -> Iterator[sub
             process.wait(20)
 
 
+OPTIONS = (
+    "--port-retries=0",
+    "--IdentityProvider.token=",
+    "--ServerApp.disable_check_xsrf=True",
+    "--LabApp.expose_app_in_browser=True",
+    "--LabApp.news_url=None",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    "--allow-root",
+)
+
+
 @contextmanager
 def lab(folder: Path, notebook: str, scratch: Path) -> Iterator[Page]:
     """JupyterLab serving `folder`, with `notebook` open in Chromium; everything else of theirs goes to `scratch`."""
+    port = _free_port()
+    server = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", f"--ServerApp.root_dir={folder}"]
+    with _opened([*server, *OPTIONS], _environment(scratch), port, notebook, scratch) as page:
+        yield page
+
+
+@contextmanager
+def course_lab(scratch: Path, lesson: str, track: str, notebook: str, *more: str) -> Iterator[Page]:
+    """What `course lab LESSON --track TRACK` serves from the learner's home, `scratch`/home, with `notebook` open."""
+    port = _free_port()
+    env = _environment(scratch)
+    for name in ("COURSE_WARM_FOLDER", "COURSE_WARM_WAIT_SECONDS", "JUPYTER_DEFAULT_PROVISIONER_NAME"):
+        env.pop(name, None)
+    server = [sys.executable, "-c", "from course_lib.cli import main; main()", "lab", lesson, f"--track={track}", *more]
+    server += ["--no-browser", f"--port={port}", *OPTIONS]
+    with _opened(server, env, port, notebook, scratch) as page:
+        yield page
+
+
+def _environment(scratch: Path) -> dict[str, str]:
     settings = scratch / "settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
     settings.parent.mkdir(parents=True)
     # Otherwise cells outside the window are not in the page.
     settings.write_text(json.dumps({"windowingMode": "none"}))
     env = {**os.environ, "JUPYTERLAB_SETTINGS_DIR": str(scratch / "settings"), "COURSE_HOME": str(scratch / "home")}
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR", "HOME"):
-        (scratch / name.lower()).mkdir()
+        (scratch / name.lower()).mkdir(exist_ok=True)
         env[name] = str(scratch / name.lower())
-    port = _free_port()
-    server = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0"]
-    server += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={folder}"]
-    server += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"]
-    server += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    return env
+
+
+@contextmanager
+def _opened(server: list[str], env: dict[str, str], port: int, notebook: str, scratch: Path) -> Iterator[Page]:
     profile = scratch / "profile"
     with _process(server, env, scratch / "lab.log"):
         address = f"http://127.0.0.1:{port}"

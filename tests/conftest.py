@@ -12,9 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.warm import switch
+
 # Set before anything is collected: notebooks and subprocesses inherit it.
 os.environ["COURSE_HOME"] = tempfile.mkdtemp(prefix="course-home-")
 atexit.register(shutil.rmtree, os.environ["COURSE_HOME"], ignore_errors=True)
+# Notebooks run in kernels that are forked from processes of this run; COURSE_WARM=0 runs without them.
+switch.turn_on(os.environ, batch=True)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -36,6 +36,7 @@ COMMANDS = (
     "run",
     "build",
     "check",
+    "warm",
 )
 
 

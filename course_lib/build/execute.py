@@ -8,6 +8,7 @@ from typing import Any
 
 from course_lib.build.notebook import Notebook, to_text
 from course_lib.errors import CourseError
+from course_lib.warm.wanted import TRACK, track_in
 
 CELL_SECONDS = 180
 # What only this machine's front end can use: a widget's model is gone with its kernel.
@@ -31,9 +32,9 @@ def execute(notebook: Notebook, name: str) -> Notebook:
             extra_arguments=["--IPKernelApp.log_level=40"],
             resources={"metadata": {"path": folder}},
         )  # fmt: skip
-        env = {**os.environ, "COURSE_HOME": os.path.join(folder, "home"), "PYTHONHASHSEED": "0"}
+        own = {"COURSE_HOME": os.path.join(folder, "home"), "PYTHONHASHSEED": "0", TRACK: track_in(notebook)}
         try:
-            client.execute(env=env)
+            client.execute(env={**os.environ, **own})
         except CellExecutionError as error:
             raise CourseError(f"{name}: a cell failed.\n{error}", action="Mend the lesson's source.") from error
     executed: Notebook = node

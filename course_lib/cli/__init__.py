@@ -125,7 +125,9 @@ from course_lib.cli import (  # noqa: E402
     listing,
     predictions,
     running,
+    warming,
 )
 
-for module in (doctor, lab, listing, diffing, glossary, ledger, predictions, running, building, checking, grading):
+COMMANDS = (doctor, lab, listing, diffing, glossary, ledger, predictions, running, building, checking, grading, warming)
+for module in COMMANDS:
     module.register(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -32,7 +33,9 @@ def build(
     - `course build --check`
     """
     from course_lib.build import build_lessons
+    from course_lib.warm import switch
 
+    switch.turn_on(os.environ, batch=True)
     with progress("Building") as part:
         report = build_lessons([lesson] if lesson else None, check=check, on_progress=part)
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +37,9 @@ def check_notebook(
     - `course check digits_torch.ipynb --json`
     """
     from course_lib.mark import mark_notebook
+    from course_lib.warm import switch
 
+    switch.turn_on(os.environ, batch=True)
     with progress("Marking") as part:
         marks = mark_notebook(notebook, timeout_seconds=timeout_seconds, on_progress=part)
     if as_json:

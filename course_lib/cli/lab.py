@@ -36,6 +36,9 @@ def lab(
     ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser window.")] = True,
     port: Annotated[int | None, typer.Option(help="The port to serve on.", show_default="8888 or the next")] = None,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="Start ordinary kernels: nothing is imported ahead of the notebook.")
+    ] = False,
 ) -> None:
     """Open JupyterLab on a lesson, in your own working copy of the notebooks.
 
@@ -45,17 +48,21 @@ def lab(
     Without a lesson it opens the first, 00_start. Without --track it opens the lesson's first track whose framework is
     installed.
 
+    On Linux a framework is imported while you read, once, and kernels then start within a second, restarts too.
+
     **Examples**
 
     - `course lab`
     - `course lab 01_digits --track jax`
     - `course lab digits --no-browser --port 9000 --ip 0.0.0.0`
+    - `course lab 01_digits --cold`
     """
     name, *options = words if words and not words[0].startswith("-") else [FIRST_LESSON, *(words or [])]
     _need_jupyterlab()
     notebook = notebook_of(name, track)
     folder = _copy_to_home()
     command = jupyter_command(folder, notebook, browser=browser, port=port, options=options)
+    _warm_up(folder / notebook, cold=cold)
     note(f"Opening {notebook}. Stop JupyterLab with Ctrl+C.")
     _become(command)
 
@@ -135,6 +142,20 @@ def quiet_environment() -> dict[str, str]:
     )
     others = os.environ.get("JUPYTER_CONFIG_PATH", "")
     return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join(part for part in (str(folder), others) if part)}
+
+
+def _warm_up(notebook: Path, *, cold: bool) -> None:
+    """Begin to import what the notebook needs, and have JupyterLab's kernels come from there."""
+    from course_lib.warm import switch
+    from course_lib.warm.early import start_early
+
+    if cold:
+        os.environ[switch.OFF] = "0"
+    elif reason := switch.turn_on(os.environ):
+        if not switch.is_off():
+            note(f"Kernels start as ordinary ones. {reason}")
+    else:
+        start_early(notebook, os.environ)
 
 
 def _copy_to_home() -> Path:

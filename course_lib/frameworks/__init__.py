@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -164,7 +165,7 @@ def install_command(extra: str) -> str:
     return f"python -m pip install {target}"
 
 
-def keras_backend() -> str:
+def keras_backend(environ: Mapping[str, str] = os.environ) -> str:
     """The backend that Keras shall run on: "jax", "torch" or "tensorflow".
 
     KERAS_BACKEND decides, else Keras' own settings file, else the first installed of jax, torch and tensorflow, else
@@ -172,7 +173,7 @@ def keras_backend() -> str:
     "tensorflow" there at its first import, whatever is installed. Raises BadInput when KERAS_BACKEND names something
     that the course cannot train on.
     """
-    wanted = os.environ.get("KERAS_BACKEND", "").strip()
+    wanted = environ.get("KERAS_BACKEND", "").strip()
     if wanted:
         if wanted not in KERAS_BACKENDS:
             raise BadInput(
@@ -181,7 +182,7 @@ def keras_backend() -> str:
             )
         return wanted
     installed = [name for name in KERAS_BACKENDS if _version(TABLE[name].distributions[0]) is not None]
-    configured = _configured_keras_backend()
+    configured = _configured_keras_backend(environ)
     if configured in installed:
         return str(configured)
     return installed[0] if installed else KERAS_BACKENDS[0]
@@ -189,15 +190,19 @@ def keras_backend() -> str:
 
 def environment(track: str) -> dict[str, str]:
     """The environment for a process that shall import this track: ours, with Keras' backend chosen and logs quiet."""
-    values = dict(os.environ)
+    return {**os.environ, **settings(track)}
+
+
+def settings(track: str, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables that a process needs beside those in `environ` to import this track."""
+    # Level 3 does not silence TensorFlow 2.21's notice of its oneDNN kernels.
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    values = {name: value for name, value in quiet.items() if name not in environ}
     if track == "keras":
-        values["KERAS_BACKEND"] = keras_backend()
+        values["KERAS_BACKEND"] = keras_backend(environ)
     if track == "tensorflow":
         # tf.keras would otherwise run on the backend that somebody chose for Keras.
         values["KERAS_BACKEND"] = "tensorflow"
-    values.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # Level 3 does not silence TensorFlow 2.21's notice of its oneDNN kernels.
-    values.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
     return values
 
 
@@ -230,8 +235,8 @@ def _missing_cause(track: str, version: str | None, missing: list[str]) -> str:
     return f"{TABLE[track].distributions[0][0]} {version} is installed, but {names} {verb} not."
 
 
-def _configured_keras_backend() -> str | None:
-    folder = os.environ.get("KERAS_HOME") or Path.home() / ".keras"
+def _configured_keras_backend(environ: Mapping[str, str]) -> str | None:
+    folder = environ.get("KERAS_HOME") or Path.home() / ".keras"
     try:
         settings = json.loads((Path(folder) / "keras.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

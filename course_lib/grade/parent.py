@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import importlib
 import json
 import os
@@ -22,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import data
-from course_lib.frameworks import TABLE
 from course_lib.grade.child import run_child
 from course_lib.grade.processes import children
 from course_lib.grade.sandbox import Limits, Sandbox
@@ -31,25 +29,18 @@ from course_lib.grade.supervisor import MAX_LINE, Supervisor
 from course_lib.grade.tensor_workers import by_value
 from course_lib.grade.unsandboxed import Unsandboxed
 from course_lib.lessons import lessons
+from course_lib.warm import packages, stillness
 
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 
 
-# What the frameworks import only when they are first used; some of the names are private, and may go.
-LAZY = {
-    "numpy": ("numpy.random", "numpy.ma", "numpy.linalg", "numpy.fft"),
-    "torch": ("torch._dynamo", "torch._subclasses.schema_check_mode"),
-    "jax": ("jaxlib.mlir.dialects.mhlo", "jaxlib.mlir.dialects.builtin", "jax.scipy.special"),
-}
-
-
 def preload(track: str) -> None:
     """Import what the cells of a track import, and nothing that holds a check, a reference or a solution."""
-    for name in ("numpy", *TABLE[track].imports):
+    for name in ("numpy", *packages.of_names([track])):
         importlib.import_module(name)
     engine = {"fastai": "torch", "keras": os.environ.get("KERAS_BACKEND", "")}.get(track, track)
-    for name in (*LAZY["numpy"], *LAZY.get(engine, ())):
+    for name in (*packages.LAZY["numpy"], *packages.LAZY.get(engine, ())):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     for name in dict.fromkeys(("numpy", track)):
@@ -72,10 +63,8 @@ def main(arguments: list[str]) -> None:
     warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called")
     start = time.perf_counter()
     preload(track)
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    n_threads = len(os.listdir("/proc/self/task"))
+    stillness.freeze()
+    n_threads = stillness.n_threads()
     if n_threads > 1:
         _say(control, {"broken": f"importing {track} started {n_threads - 1} threads, which do not survive a fork"})
         return
