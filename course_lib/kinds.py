@@ -82,7 +82,8 @@ class Network(Protocol):
 
     tolerance: float
 
-    def build(self, **sizes: int) -> Handle: ...
+    def build(self, **sizes: float) -> Handle:
+        """From n_inputs, n_hidden, n_classes and, where it shall not be one half, the rate `dropout`."""
 
     def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]: ...
 

@@ -91,8 +91,9 @@ def dropout(answer: Function, rng: np.random.Generator, track: str) -> None:
         expect_close(got[~off], x[~off] / (1 - rate), "what stays", tolerance=1e-5, where=f"with the rate {rate}")
         seen = f"with the rate {rate}, about {rate:.0%} of the values should become zero; {off.mean():.0%} are."
         expect(0.01 < off.mean() < 0.99, seen)
-        whole = bool((off.all(axis=0) | (~off).all(axis=0)).any() or (off.all(axis=1) | (~off).all(axis=1)).any())
-        expect(not whole, "each value should be dropped on its own; here a whole row or column shares its fate.")
+        # By chance alone a row of 50 stays whole at the rate 0.2, once in a thousand checks. Most rows never do.
+        alike = max(float((off.all(axis=axis) | (~off).all(axis=axis)).mean()) for axis in (0, 1))
+        expect(alike < 0.5, "each value should be dropped on its own; here whole rows or columns share their fate.")
         expect(abs(off.mean() - rate) < 0.06, seen)
         again = expect_array(answer.call(x, rate, seed).value, "dropout", x.shape)
         expect(np.array_equal(again, got), "the same seed should give the same mask; two calls differ.")

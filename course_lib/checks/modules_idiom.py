@@ -22,7 +22,7 @@ Batches = list[tuple[Array, Array]]
     hints=(
         "In order: hidden layer without bias, norm, ReLU, dropout, output layer. Look at the defaults of the norm.",
         "Momentum and epsilon of the norm: a new batch enters with a share of 0.1, and epsilon is 1e-5.",
-        "The mode must reach both layers that have one: the norm and the dropout.",
+        "The mode must reach both layers that have one: the norm and the dropout. The rate is the argument `dropout`.",
     ),
     hints_by_track={
         "tensorflow": (
@@ -45,6 +45,7 @@ def network(answer: Network, rng: np.random.Generator, track: str) -> None:
     answer.load(handle, arrays)
     _expect_evaluation(answer, handle, arrays, rng, track)
     _expect_training(answer, rng, track)
+    _expect_no_dropout(answer, rng)
 
 
 def _expect_evaluation(
@@ -88,6 +89,20 @@ def _expect_training(answer: Network, rng: np.random.Generator, track: str) -> N
     expect(
         not np.array_equal(again != 0, on), "two training calls dropped the same values: each needs a mask of its own."
     )
+
+
+def _expect_no_dropout(answer: Network, rng: np.random.Generator) -> None:
+    """The rate is the caller's: the rest of the lesson builds its networks with a rate of zero."""
+    handle, arrays = (
+        answer.build(n_inputs=5, n_hidden=7, n_classes=3, dropout=0.0),
+        reference.random_network(rng, 5, 7, 3),
+    )
+    answer.load(handle, arrays)
+    x = rng.normal(size=(40, 5)).astype(np.float32)
+    got = expect_array(answer.call(handle, x, train=True).value, "logits", (40, 3))
+    want = reference.logits(arrays, x, train=True)
+    where = "in training with dropout=0.0, where nothing is dropped,"
+    expect_close(got, want, "logits", tolerance=answer.tolerance, where=where)
 
 
 @exercise_check(

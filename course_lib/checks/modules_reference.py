@@ -49,10 +49,10 @@ def hidden_values(arrays: Mapping[str, Array], x: Array, *, train: bool) -> Arra
     return np.maximum(normed * a["norm.scale"] + a["norm.shift"], 0.0)
 
 
-def logits(arrays: Mapping[str, Array], x: Array) -> Array:
-    """The logits in evaluation, (n, n_classes)."""
+def logits(arrays: Mapping[str, Array], x: Array, *, train: bool = False) -> Array:
+    """The logits without dropout, (n, n_classes): in evaluation, or normed by the batch as while training."""
     output = np.asarray(arrays["output.weight"], np.float64)
-    return hidden_values(arrays, x, train=False) @ output + np.asarray(arrays["output.bias"], np.float64)
+    return hidden_values(arrays, x, train=train) @ output + np.asarray(arrays["output.bias"], np.float64)
 
 
 def next_statistics(arrays: Mapping[str, Array], x: Array, *, unbiased: bool) -> tuple[Array, Array]:

@@ -80,7 +80,7 @@ class RemoteFunction(Remote):
 class RemoteModel(Remote):
     """A model that is built by sizes."""
 
-    def build(self, **sizes: int) -> Handle:
+    def build(self, **sizes: float) -> Handle:
         return self._handle("build", **sizes)
 
     def shapes(self, handle: Handle) -> dict[str, tuple[int, ...]]:

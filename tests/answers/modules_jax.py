@@ -65,6 +65,11 @@ class OneMask(Plain):
         return self.output(self.dropout(hidden, rngs=jax.random.key(0)))
 
 
+class FixedRate(Plain):
+    def __init__(self, n_inputs, n_hidden, n_classes, dropout=0.5, *, rngs):
+        super().__init__(n_inputs, n_hidden, n_classes, rngs=rngs)
+
+
 class ReluFirst(Plain):
     def __call__(self, x):
         return self.output(self.dropout(self.norm(nnx.relu(self.hidden(x)))))
@@ -282,6 +287,7 @@ WRONG = {
         (AlwaysDropping, "dropout still on"),
         (OneMask, "same values"),
         (ReluFirst, "in evaluation"),
+        (FixedRate, "dropout=0.0"),
     ],
     "modules/repair": [
         (one_key, "yours have 1"),

@@ -42,6 +42,10 @@ def never_dropping(n_inputs, n_hidden, n_classes, dropout=0.5):
     return build(n_inputs, n_hidden, n_classes, 0.0)
 
 
+def fixed_rate(n_inputs, n_hidden, n_classes, dropout=0.5):
+    return build(n_inputs, n_hidden, n_classes)
+
+
 def relu_first(n_inputs, n_hidden, n_classes, dropout=0.5):
     return build(n_inputs, n_hidden, n_classes, dropout, relu_first=True)
 
@@ -202,6 +206,7 @@ WRONG = {
         (relu_first, "in evaluation"),
         (not_built, "no weights yet"),
         (frozen_norm, "trainable"),
+        (fixed_rate, "dropout=0.0"),
     ],
     "modules/repair": [
         (one_number, "yours have 1"),

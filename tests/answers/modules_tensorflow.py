@@ -89,6 +89,11 @@ class OneMask(Plain):
         return tf.nn.experimental.stateless_dropout(hidden, self.rate, seed=[0, 0]) if training else hidden
 
 
+class FixedRate(Plain):
+    def __init__(self, n_inputs, n_hidden, n_classes, dropout=0.5):
+        super().__init__(n_inputs, n_hidden, n_classes)
+
+
 class NumpyInside(Plain):
     def __call__(self, x, training):
         return super().__call__(x, training).numpy()
@@ -250,6 +255,7 @@ WRONG = {
         (AlwaysDropping, "dropout still on"),
         (OneMask, "same values"),
         (NumpyInside, "own type"),
+        (FixedRate, "dropout=0.0"),
     ],
     "modules/repair": [
         (one_seed, "yours have 1"),

@@ -68,6 +68,11 @@ class LargeEpsilon(Plain):
         self.norm = nn.BatchNorm1d(n_hidden, eps=1e-2)
 
 
+class FixedRate(Plain):
+    def __init__(self, n_inputs, n_hidden, n_classes, dropout=0.5):
+        super().__init__(n_inputs, n_hidden, n_classes)
+
+
 class Detached(Plain):
     def forward(self, x):
         return super().forward(x).detach()
@@ -262,6 +267,7 @@ WRONG = {
         (SlowMemory, "norm.mean"),
         (LargeEpsilon, "in evaluation"),
         (Detached, "cuts them off"),
+        (FixedRate, "dropout=0.0"),
     ],
     "modules/repair": [
         (seeded_each_step, "yours have 1"),

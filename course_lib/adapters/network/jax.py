@@ -27,11 +27,11 @@ PLACES = {
 
 
 class Network(NetworkAnswer):
-    """The answer is a class, built by (n_inputs, n_hidden, n_classes, rngs=…); its dropout has a rate of one half."""
+    """The answer is a class, built by (n_inputs, n_hidden, n_classes, rngs=…); its dropout drops half by default."""
 
     framework = framework
 
-    def build(self, **sizes: int) -> Handle:
+    def build(self, **sizes: float) -> Handle:
         with answering(f"building the network with {sizes} and rngs"):
             model = self._answer(**sizes, rngs=nnx.Rngs(0))
             if not isinstance(model, nnx.Module):

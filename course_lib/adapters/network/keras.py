@@ -26,11 +26,11 @@ PLACES = {
 
 
 class Network(NetworkAnswer):
-    """The answer is `build_network(n_inputs, n_hidden, n_classes)`; its dropout has a rate of one half."""
+    """The answer is `build_network(n_inputs, n_hidden, n_classes)`; its dropout's rate is one half by default."""
 
     framework = framework
 
-    def build(self, **sizes: int) -> Handle:
+    def build(self, **sizes: float) -> Handle:
         with answering(f"building the network with {sizes}"):
             model = self._answer(**sizes)
             if not isinstance(model, keras.Model):

@@ -18,11 +18,11 @@ PLACES = {name: name.replace(".", "_") for name in (*LEARNED, *REMEMBERED)}
 
 
 class Network(NetworkAnswer):
-    """The answer is a class, built by (n_inputs, n_hidden, n_classes); its dropout has a rate of one half."""
+    """The answer is a class, built by (n_inputs, n_hidden, n_classes); its dropout's rate is one half by default."""
 
     framework = framework
 
-    def build(self, **sizes: int) -> Handle:
+    def build(self, **sizes: float) -> Handle:
         with answering(f"building the network with {sizes}"):
             model = self._answer(**sizes)
             if not isinstance(model, tf.Module):
