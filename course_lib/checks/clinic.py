@@ -139,13 +139,14 @@ def _height(s: Symptoms) -> float:
 
 
 CLEAR: dict[str, Callable[[Symptoms], bool]] = {
-    "healthy": lambda s: _falls(s) and s.validation_skill > 0.5,
+    "healthy": lambda s: _falls(s) and min(s.train_skill, s.validation_skill) > 0.5,
     "rate too large": lambda s: bool(s.losses[1] > 5 * s.losses[0]) and _height(s) > 100,
     "gradients kept": lambda s: bool(s.losses[1:5].max() < 3 * s.losses[0]) and _height(s) > 100,
     "log of zero": lambda s: _height(s) < 3 and not np.isfinite(s.losses).all(),
     "labels shuffled": lambda s: _falls(s) and s.train_skill > 0.8 and abs(s.validation_skill) < 0.25,
     "broadcasting": lambda s: (
         bool(np.isfinite(s.losses).all())
+        and _height(s) < 3
         and abs(s.losses[-50:].mean() / s.baseline_loss - 1) < 0.15
         and abs(s.train_skill) < 0.1
         and abs(s.validation_skill) < 0.1
