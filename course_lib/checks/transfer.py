@@ -169,7 +169,8 @@ def same_padding(answer: Function, rng: np.random.Generator, track: str) -> None
         )
 
 
-N_DRAWS, N_TEST = 3, 500
+# One draw of fifty pictures can be unlucky; five together are not.
+N_DRAWS, N_TEST = 5, 500
 
 
 @exercise_check(
@@ -181,18 +182,20 @@ N_DRAWS, N_TEST = 3, 500
     ),
 )
 def challenge(answer: Function, rng: np.random.Generator, track: str) -> None:
-    """Over three fresh draws, at most two thirds of the errors of the nearest picture.
+    """Over five fresh draws, at most three quarters of the errors of the nearest picture.
 
-    Where other digits stand in for MNIST's, the nearest picture is a strong opponent: fewer errors than it makes do.
+    Which number stands for which of the five new digits is dealt anew in each draw: only the few labels tell. Where
+    other digits stand in for MNIST's, the nearest picture is a strong opponent, and nine tenths of its errors will do.
     """
     digits = pictures()
-    rows = digits.images.reshape(len(digits), -1)
-    source, x, labels = rows[: digits.n_train], rows[digits.n_train :], digits.labels[digits.n_train :]
+    rows, cut = digits.images.reshape(len(digits), -1), digits.n_train
+    source, x = rows[:cut], rows[cut:]
     missed = allowed = 0
     for _ in range(N_DRAWS):
+        labels = 5 + rng.permutation(5)[digits.labels[cut:] - 5]
         few = few_rows(rng, labels - 5, 10)
         test = rng.permutation(np.setdiff1d(np.arange(len(x)), few))[:N_TEST]
-        reply = answer.call(source, digits.labels[: digits.n_train], x[few], labels[few], x[test])
+        reply = answer.call(source, digits.labels[:cut], x[few], labels[few], x[test])
         expect_unchanged(reply, ("x_source", "y_source", "x_few", "y_few", "x_test"))
         given = expect_array(reply.value, "labels", (N_TEST,), kind="i")
         outside = np.setdiff1d(given, np.arange(5, 10))
@@ -200,7 +203,7 @@ def challenge(answer: Function, rng: np.random.Generator, track: str) -> None:
         nearest = ((x[few] ** 2).sum(axis=1) - 2 * x[test] @ x[few].T).argmin(axis=1)
         missed += int((given != labels[test]).sum())
         allowed += int((labels[few][nearest] != labels[test]).sum())
-    budget = allowed - 1 if digits.name != "mnist" else allowed * 2 // 3
+    budget = int(allowed * (0.75 if digits.name == "mnist" else 0.9))
     expect(
         missed <= budget,
         f"the nearest picture misses {allowed} of {N_DRAWS * N_TEST} digits, so at most {budget} may be missed; "
