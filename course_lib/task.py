@@ -103,6 +103,11 @@ class Task:
         return len(self.batches)
 
     @property
+    def stand_in(self) -> bool:
+        """Whether the data stand in for data that are not installed; such a run gives no record."""
+        return False
+
+    @property
     def step_seconds(self) -> list[float]:
         """The time of each step of the last pass, in the order in which they were taken."""
         return self.batches.step_seconds

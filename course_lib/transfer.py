@@ -6,7 +6,8 @@ One network for both: two convolutions are its body, one dense layer is its head
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +20,7 @@ from course_lib.task import Batches, Parameters, Task, batch_order
 
 CHANNELS = (1, 8, 16)
 KERNEL_SIZE = 5
+SIZE = 28
 N_FEATURES = 7 * 7 * CHANNELS[-1]
 # Pictures that the forward pass takes at once: so many fit into the processor's cache.
 CHUNK = 50
@@ -44,6 +46,11 @@ class TransferTask(Task):
     @property
     def n_classes(self) -> int:
         return len(self.new_head["head_bias"])
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether other digits stand in for MNIST's, so that no record of this task can be compared."""
+        return len(self.x_source) != data.card("mnist")["split"]["train"][1]
 
     @property
     def n_steps(self) -> int:
@@ -115,20 +122,54 @@ def few_rows(rng: np.random.Generator, labels: NDArray[np.int64], per_class: int
     return np.concatenate([rng.choice(np.flatnonzero(labels == c), per_class, replace=False) for c in classes])
 
 
+@cache
+def pictures() -> data.Dataset:
+    """MNIST's digits, (n, 28, 28), those of the source first.
+
+    Without the package that carries them: scikit-learn's smaller digits, enlarged, and a sentence that says so.
+    """
+    if (package := data.missing_package("mnist")) is None:
+        return data.load("mnist")
+    small = data.load("digits")
+    order = np.argsort(small.labels, kind="stable")
+    images = enlarge(small.images[order], SIZE)
+    images.flags.writeable = False
+    print(
+        f"MNIST's pictures are in the package {package}, which is not installed. In their place stand scikit-learn's "
+        f"{len(small):,} digits of 8 × 8 pixels, enlarged: all cells run, and the numbers in the text are MNIST's. "
+        f"To get them: %pip install {package}, then restart the kernel."
+    )
+    n_source = int((small.labels < len(small.class_names) // 2).sum())
+    return replace(small, images=images, labels=small.labels[order], groups=small.groups[order], n_train=n_source)
+
+
+def enlarge(images: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+    """Pictures (n, height, width) at (n, size, size): values between the old pixels lie on straight lines."""
+    down, across = (_weights(length, size) for length in images.shape[1:])
+    return np.asarray(down @ images @ across.T, dtype=np.float32)
+
+
+def _weights(length: int, size: int) -> NDArray[np.float64]:
+    """(size, length): how much each new pixel takes of each old one."""
+    centres = (np.arange(size) + 0.5) * length / size - 0.5
+    return np.stack([np.interp(centres, np.arange(length), row) for row in np.eye(length)], axis=1)
+
+
 def transfer_task(*, n_steps: int = 300, momentum: float = 0.0, seed: int = 0, per_class: int = 10) -> TransferTask:
     """MNIST's digits 0 to 4 as the source, ten labels of each of 5 to 9 as the target, the other 5 to 9 to validate.
 
     Of `n_steps` a sixth is for the fine-tuning and the rest for the pre-training. `seed` draws the labels and the fresh
-    weights; the source is the same for all seeds, so that one pre-training serves many draws. Raises BadInput when
-    there are fewer than six steps or `per_class` is out of range.
+    weights; the source is the same for all seeds, so that one pre-training serves many draws. Without MNIST's package
+    other digits stand in, see `pictures`. Raises BadInput when there are fewer than six steps or `per_class` is out of
+    range.
     """
     if n_steps < 6:
         raise BadInput(f"`n_steps` should be at least 6; received {n_steps}.", action="Take more steps.")
     n_tune = n_steps // 6
-    mnist = data.load("mnist")
-    pictures, cut = mnist.images[..., None], mnist.n_train
-    x_source, y_source = pictures[:cut], mnist.labels[:cut]
-    x_target, y_target = pictures[cut:], mnist.labels[cut:] - 5
+    digits = pictures()
+    images, cut = digits.images[..., None], digits.n_train
+    x_source, y_source = images[:cut], digits.labels[:cut]
+    x_target, y_target = images[cut:], digits.labels[cut:] - 5
     source_rng, rng = np.random.default_rng(0), np.random.default_rng([seed, 1])
     initial = initial_network(source_rng, 5)
     order = batch_order(source_rng, cut, n_steps=n_steps - n_tune, batch_size=64)

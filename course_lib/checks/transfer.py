@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib import data
 from course_lib.checks import transfer_idiom as transfer_idiom
 from course_lib.expect import expect, expect_array, expect_unchanged
 from course_lib.kinds import Function, describe
-from course_lib.transfer import few_rows
+from course_lib.transfer import few_rows, pictures
 from course_lib.verdict import exercise_check
 
 Array = NDArray[Any]
@@ -170,7 +169,8 @@ def same_padding(answer: Function, rng: np.random.Generator, track: str) -> None
         )
 
 
-N_DRAWS, N_TEST = 3, 500
+# One draw of fifty pictures can be unlucky; five together are not.
+N_DRAWS, N_TEST = 5, 500
 
 
 @exercise_check(
@@ -182,15 +182,20 @@ N_DRAWS, N_TEST = 3, 500
     ),
 )
 def challenge(answer: Function, rng: np.random.Generator, track: str) -> None:
-    """Over three fresh draws, at most two thirds of the errors of the nearest picture."""
-    mnist = data.load("mnist")
-    rows = mnist.images.reshape(len(mnist), -1)
-    source, x, labels = rows[: mnist.n_train], rows[mnist.n_train :], mnist.labels[mnist.n_train :]
+    """Over five fresh draws, at most three quarters of the errors of the nearest picture.
+
+    Which number stands for which of the five new digits is dealt anew in each draw: only the few labels tell. Where
+    other digits stand in for MNIST's, the nearest picture is a strong opponent, and nine tenths of its errors will do.
+    """
+    digits = pictures()
+    rows, cut = digits.images.reshape(len(digits), -1), digits.n_train
+    source, x = rows[:cut], rows[cut:]
     missed = allowed = 0
     for _ in range(N_DRAWS):
+        labels = 5 + rng.permutation(5)[digits.labels[cut:] - 5]
         few = few_rows(rng, labels - 5, 10)
         test = rng.permutation(np.setdiff1d(np.arange(len(x)), few))[:N_TEST]
-        reply = answer.call(source, mnist.labels[: mnist.n_train], x[few], labels[few], x[test])
+        reply = answer.call(source, digits.labels[:cut], x[few], labels[few], x[test])
         expect_unchanged(reply, ("x_source", "y_source", "x_few", "y_few", "x_test"))
         given = expect_array(reply.value, "labels", (N_TEST,), kind="i")
         outside = np.setdiff1d(given, np.arange(5, 10))
@@ -198,7 +203,7 @@ def challenge(answer: Function, rng: np.random.Generator, track: str) -> None:
         nearest = ((x[few] ** 2).sum(axis=1) - 2 * x[test] @ x[few].T).argmin(axis=1)
         missed += int((given != labels[test]).sum())
         allowed += int((labels[few][nearest] != labels[test]).sum())
-    budget = allowed * 2 // 3
+    budget = int(allowed * (0.75 if digits.name == "mnist" else 0.9))
     expect(
         missed <= budget,
         f"the nearest picture misses {allowed} of {N_DRAWS * N_TEST} digits, so at most {budget} may be missed; "

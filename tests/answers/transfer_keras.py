@@ -89,6 +89,12 @@ def scaled_the_other_way(model, batches, body_rate, head_rate):
     return trained(other, batches, keras.optimizers.SGD(head_rate))
 
 
+def an_optimizer_each(model, batches, body_rate, head_rate):
+    slow, fast = keras.optimizers.SGD(body_rate), keras.optimizers.SGD(head_rate)
+    both = keras.optimizers.MultiOptimizer(lambda variable: slow if "hidden" in variable.path else fast)
+    return trained(model, batches, both)
+
+
 def one_rate(model, batches, body_rate, head_rate):
     return trained(model, batches, keras.optimizers.SGD(head_rate))
 
@@ -109,7 +115,12 @@ def body_frozen(model, batches, body_rate, head_rate):
 
 RIGHT = {
     "transfer/freeze": [frozen_layer, all_layers_but_the_last, stopped_gradient],
-    "transfer/two_rates": [scaled_gradient, scaled_the_other_way],
+    # Older versions of Keras have no MultiOptimizer.
+    "transfer/two_rates": [
+        scaled_gradient,
+        scaled_the_other_way,
+        *([an_optimizer_each] if hasattr(keras.optimizers, "MultiOptimizer") else []),
+    ],
     "transfer/repair": [frozen_layer, all_layers_but_the_last],
 }
 WRONG = {
