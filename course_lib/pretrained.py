@@ -70,7 +70,8 @@ def what_is_there() -> str:
 
 def ready() -> bool:
     """Whether the ImageNet part can run: weights and pictures are both there. Prints what is missing."""
-    if missing := [name for name, module in NEEDED.items() if importlib.util.find_spec(module) is None]:
+    needed = {name: module for name, module in NEEDED.items() if name != "mlxtend"}
+    if missing := [name for name, module in needed.items() if importlib.util.find_spec(module) is None]:
         print(f"Left out: this needs {', '.join(missing)}. Run %pip install {' '.join(missing)}, then this cell again.")
     return not missing
 
