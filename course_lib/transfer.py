@@ -50,7 +50,7 @@ class TransferTask(Task):
     @property
     def stand_in(self) -> bool:
         """Whether other digits stand in for MNIST's, so that no record of this task can be compared."""
-        return len(self.x_source) != data.card("mnist")["split"]["train"][1]
+        return bool(len(self.x_source) != data.card("mnist")["split"]["train"][1])
 
     @property
     def n_steps(self) -> int:
