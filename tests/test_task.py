@@ -69,7 +69,7 @@ def test_unknown_names_are_named() -> None:
     with pytest.raises(BadInput, match="hiden"):
         load_task(hiden=3)
     with pytest.raises(NotFound, match="digits"):
-        data.load("mnist")
+        data.load("mnits")
 
 
 def test_data_that_differ_from_their_card_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
