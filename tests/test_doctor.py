@@ -113,7 +113,7 @@ def test_an_accelerator_may_differ_more_than_a_cpu(toy: Path) -> None:
 
 def test_a_keras_process_gets_the_chosen_backend(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KERAS_BACKEND", raising=False)
-    monkeypatch.setattr(frameworks, "keras_backend", lambda: "torch")
+    monkeypatch.setattr(frameworks, "keras_backend", lambda *_: "torch")
     monkeypatch.setitem(frameworks.TABLE, "keras", replace(frameworks.TABLE["toy"], track="keras"))
     (toy / "steps/keras.py").write_text(
         "import os\nfrom dataclasses import replace\nfrom course_lib.doctor_steps import numpy\n"

@@ -77,7 +77,7 @@ def test_each_framework_extra_brings_the_lab(extra: str) -> None:
 
 def test_all_is_every_framework_and_the_lab() -> None:
     (everything,) = map(Requirement, EXTRAS["all"])
-    assert everything.extras == {*TRACK_EXTRAS, "lab"}
+    assert everything.extras == {*TRACK_EXTRAS, "haiku", "lab"}
 
 
 def test_nothing_is_pinned_or_capped() -> None:

@@ -5,8 +5,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from answers import modules_core
-
 
 # --- network ---------------------------------------------------------------------------------------------------------
 class Plain(nn.Module):
@@ -250,14 +248,12 @@ def resume_objects(state, batches, learning_rate, momentum):
 
 
 RIGHT = {
-    **modules_core.RIGHT,
     "modules/network": [Plain, ByFunctions],
     "modules/repair": [one_generator, all_at_once, global_seed],
     "modules/freeze": [by_flag, by_clearing],
     "modules/resume": [resume_flat, resume_by_hand],
 }
 WRONG = {
-    **modules_core.WRONG,
     "modules/network": [
         (WithBias, "hidden.bias"),
         (AlwaysDropping, "dropout still on"),

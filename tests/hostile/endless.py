@@ -26,7 +26,7 @@ while True:
 """
 # One call into compiled code that holds the interpreter's lock: no handler of Python's ever runs.
 REGULAR_EXPRESSION = "import re\nre.fullmatch('(a+)+', 'a' * 64 + 'b')"
-TRICKLE = "import time\ntime.sleep(0.4)"
+TRICKLE = "import time\ntime.sleep(0.8)"
 ENDLESS_LIST = """
 class Endless(list):
     def __iter__(self):
