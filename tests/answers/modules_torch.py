@@ -1,4 +1,4 @@
-"""Answers of lesson 03 in the PyTorch track, and of its core exercises, since it is the lesson's first track."""
+"""Answers of lesson 03 in the PyTorch track."""
 
 import numpy as np
 import torch
