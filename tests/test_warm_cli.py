@@ -53,6 +53,8 @@ def test_lab_turns_it_on_and_begins_to_import(monkeypatch: pytest.MonkeyPatch, c
     started: list[tuple[object, ...]] = []
     monkeypatch.setattr(lab, "_become", lambda command: None)
     monkeypatch.setattr(early.asking, "start", lambda *arguments: started.append(arguments))
+    # Whatever other tests of this run have started already.
+    monkeypatch.setattr(early.asking, "state_of", lambda *arguments: "none")
     monkeypatch.delenv(switch.CHOSEN)
     monkeypatch.setenv(switch.OFF, "1")
     assert CliRunner().invoke(app, ["lab", "01_digits", "--track", "numpy"]).exit_code == 0

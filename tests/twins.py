@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from colab_versions import FREEZE_FILES, shipped_versions
+from course_lib.warm import switch
+from course_lib.warm.folder import FOLDER
 
 COLAB_PYTHON = (3, 13)
 
@@ -54,8 +56,9 @@ def need_registry() -> None:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """This process's environment without what would lead a child back to this Python."""
-    ours = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COURSE_WHEEL", "COLAB_RELEASE_TAG")
+    """This process's environment without what would lead a child back to this Python, or to kernels forked from it."""
+    ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COURSE_WHEEL", "COLAB_RELEASE_TAG"}
+    ours |= {switch.CHOSEN, switch.WAIT, FOLDER}
     kept = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("PYTEST_")}
     return kept | more
 
