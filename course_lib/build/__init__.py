@@ -11,11 +11,15 @@ from course_lib import lessons as registry
 from course_lib.build.execute import execute
 from course_lib.build.glossary_page import glossary_page
 from course_lib.build.notebook import Notebook, make_notebook, to_text, without_outputs
-from course_lib.build.readme import with_sections
+from course_lib.build.readme import SECTIONS, with_sections
+from course_lib.build.warm_figures import warm_kernels
 from course_lib.errors import CourseError, NotFound
 from course_lib.home import write_text_atomically
 from course_lib.lessons import COMPARE, Lesson
 from course_lib.shipped import clone_root
+
+# The sections of each page that are built.
+PAGES = {"README.md": SECTIONS, "docs/warm_kernels.md": {"figures": warm_kernels}}
 
 
 @dataclass
@@ -55,9 +59,11 @@ def build_lessons(
 
 
 def _build_pages(root: Path, check: bool, report: BuildReport) -> None:
-    """The README's links, figures, code and messages are built too, and the whole glossary."""
-    readme = (root / "README.md").read_text(encoding="utf-8")
-    for relative, text in (("README.md", with_sections(readme)), ("docs/glossary.md", glossary_page())):
+    """The README's links, figures, code and messages are built too, the figures of warm kernels, and the glossary."""
+    pages = {"docs/glossary.md": glossary_page()}
+    for relative, sections in PAGES.items():
+        pages[relative] = with_sections((root / relative).read_text(encoding="utf-8"), sections, relative)
+    for relative, text in sorted(pages.items()):
         path = root / relative
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue

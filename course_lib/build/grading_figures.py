@@ -16,11 +16,16 @@ BASE = "nbgrader"
 MEGABYTE = 1e6
 
 
-def figures_path() -> Path:
-    """Where the last measurement is kept. Raises NotFound outside a clone."""
+def results_path(name: str) -> Path:
+    """Where a benchmark's last measurement is kept. Raises NotFound outside a clone."""
     if (root := clone_root()) is None:
         raise NotFound("Figures are kept in a clone of the course; this is an installed package.", action="Clone it.")
-    return root / "tests" / "benchmarks" / "results" / "graders.json"
+    return root / "tests" / "benchmarks" / "results" / name
+
+
+def figures_path() -> Path:
+    """Where the last measurement is kept. Raises NotFound outside a clone."""
+    return results_path("graders.json")
 
 
 def grading() -> str:

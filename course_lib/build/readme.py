@@ -90,19 +90,19 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
 }
 
 
-def with_sections(readme: str) -> str:
-    """The README's text with each section, between `<!-- name: begin -->` and `<!-- name: end -->`, as it is today.
+def with_sections(text: str, sections: Mapping[str, Callable[[], str]] = SECTIONS, page: str = "README.md") -> str:
+    """A page's text with each section, between `<!-- name: begin -->` and `<!-- name: end -->`, as it is today.
 
     Raises BadInput when the two comments of a section are not there.
     """
-    for name, make in SECTIONS.items():
+    for name, make in sections.items():
         first, last = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-        before, begin, rest = readme.partition(first)
+        before, begin, rest = text.partition(first)
         _, end, after = rest.partition(last)
         if not (begin and end):
             raise BadInput(
-                f"README.md should hold the comments {first} and {last}, in this order; it does not.",
+                f"{page} should hold the comments {first} and {last}, in this order; it does not.",
                 action="Put them back where this part belongs.",
             )
-        readme = f"{before}{begin}\n{make()}\n{end}{after}"
-    return readme
+        text = f"{before}{begin}\n{make()}\n{end}{after}"
+    return text

@@ -7,23 +7,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from course_lib.build.grading_figures import results_path
 from course_lib.colab import TRACK_NAMES
+from course_lib.home import read_json
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs" / "warm_kernels.md"
-BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 MEGABYTE = 1e6
 
 
 def figures_path() -> Path:
-    """Where the last measurement is kept, in a clone."""
-    return ROOT / "tests" / "benchmarks" / "results" / "warm_kernels.json"
+    """Where the last measurement is kept. Raises NotFound outside a clone."""
+    return results_path("warm_kernels.json")
 
 
-def with_table(text: str, figures: Mapping[str, Any]) -> str:
-    """The page with the figures between its two marks."""
-    before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n{table(figures)}\n{END}{rest.split(END)[1]}"
+def warm_kernels() -> str:
+    """The section of docs/warm_kernels.md."""
+    figures = read_json(figures_path(), {})
+    return table(figures) if figures else "Not measured yet."
 
 
 def table(figures: Mapping[str, Any]) -> str:

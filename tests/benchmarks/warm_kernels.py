@@ -25,7 +25,9 @@ import psutil
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from course_lib.build.warm_figures import DOCS, figures_path, table, with_table
+from course_lib.build import PAGES
+from course_lib.build.readme import with_sections
+from course_lib.build.warm_figures import figures_path, table
 from course_lib.frameworks import TRACKS, framework, missing_distributions
 from course_lib.home import write_json, write_text_atomically
 from course_lib.record import machine_description
@@ -33,6 +35,7 @@ from course_lib.warm import switch
 from warm_kernel import Kernel, kernel, own_folder, parents
 
 N_FLAT = 50
+DOCS = "docs/warm_kernels.md"
 
 
 def seconds_to_import(track: str, *, cold: bool) -> dict[str, float]:
@@ -169,7 +172,9 @@ def main() -> None:
     print(table(figures))
     if chosen.save:
         write_json(figures_path(), figures)
-        write_text_atomically(DOCS, with_table(DOCS.read_text(encoding="utf-8"), figures))
+        write_text_atomically(
+            DOCS, with_sections(DOCS.read_text(encoding="utf-8"), PAGES[DOCS.relative_to(ROOT).as_posix()])
+        )
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.adapters.base import HandledAnswer
-from course_lib.kinds import Handle, Unfit
+from course_lib.adapters.base import HandledAnswer, reply
+from course_lib.kinds import Handle, Reply, Unfit, answering
 
 Array = NDArray[Any]
 
@@ -53,3 +53,18 @@ class NetworkAnswer(HandledAnswer):
 
     def read(self, handle: Handle) -> dict[str, Array]:
         return {name: self.value(variable) for name, variable in self.places(handle).items()}
+
+
+class VariableNetwork(NetworkAnswer):
+    """A network whose arrays are variables that know whether they train, and that is told its mode in the call."""
+
+    def assign(self, variable: Any, value: Array) -> None:
+        variable.assign(value)
+
+    def trainable(self, handle: Handle) -> list[str]:
+        return [name for name, variable in self.places(handle).items() if variable.trainable]
+
+    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
+        with answering(f"calling the network on x of shape {x.shape} with training={train}"):
+            logits = self[handle](self.framework.from_numpy(x), training=train)
+        return reply(self.framework, logits)

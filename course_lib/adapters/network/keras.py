@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-from numpy.typing import NDArray
 
-from course_lib.adapters.base import reply, type_name
-from course_lib.adapters.network.base import NetworkAnswer, expect_names
+from course_lib.adapters.base import type_name
+from course_lib.adapters.network.base import VariableNetwork, expect_names
 from course_lib.frameworks import keras as framework
-from course_lib.kinds import Handle, Reply, Unfit, answering
-
-Array = NDArray[Any]
+from course_lib.kinds import Handle, Unfit, answering
 
 PLACES = {
     "hidden.weight": "hidden/kernel",
@@ -25,7 +22,7 @@ PLACES = {
 }
 
 
-class Network(NetworkAnswer):
+class Network(VariableNetwork):
     """The answer is `build_network(n_inputs, n_hidden, n_classes)`; its dropout's rate is one half by default."""
 
     framework = framework
@@ -44,14 +41,3 @@ class Network(NetworkAnswer):
         found = {"/".join(str(variable.path).split("/")[-2:]): variable for variable in self[handle].weights}
         expect_names(found, PLACES.values())
         return {name: found[own] for name, own in PLACES.items()}
-
-    def assign(self, variable: Any, value: Array) -> None:
-        variable.assign(value)
-
-    def trainable(self, handle: Handle) -> list[str]:
-        return [name for name, variable in self.places(handle).items() if variable.trainable]
-
-    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
-        with answering(f"calling the network on x of shape {x.shape} with training={train}"):
-            logits = self[handle](framework.from_numpy(x), training=train)
-        return reply(framework, logits)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import tensorflow as tf
-from numpy.typing import NDArray
 
-from course_lib.adapters.base import reply, type_name
-from course_lib.adapters.network.base import LEARNED, REMEMBERED, NetworkAnswer, expect_names
+from course_lib.adapters.base import type_name
+from course_lib.adapters.network.base import LEARNED, REMEMBERED, VariableNetwork, expect_names
 from course_lib.frameworks import tensorflow as framework
-from course_lib.kinds import Handle, Reply, Unfit, answering
-
-Array = NDArray[Any]
+from course_lib.kinds import Handle, Unfit, answering
 
 PLACES = {name: name.replace(".", "_") for name in (*LEARNED, *REMEMBERED)}
 
 
-class Network(NetworkAnswer):
+class Network(VariableNetwork):
     """The answer is a class, built by (n_inputs, n_hidden, n_classes); its dropout's rate is one half by default."""
 
     framework = framework
@@ -37,14 +34,3 @@ class Network(NetworkAnswer):
         }
         expect_names(found, PLACES.values())
         return {name: found[place] for name, place in PLACES.items()}
-
-    def assign(self, variable: Any, value: Array) -> None:
-        variable.assign(value)
-
-    def trainable(self, handle: Handle) -> list[str]:
-        return [name for name, variable in self.places(handle).items() if variable.trainable]
-
-    def call(self, handle: Handle, x: Array, *, train: bool = False) -> Reply:
-        with answering(f"calling the network on x of shape {x.shape} with training={train}"):
-            logits = self[handle](framework.from_numpy(x), training=train)
-        return reply(framework, logits)
