@@ -1,8 +1,9 @@
 """The places where a grader may run, made out of a machine on which one is root: each is entered for good.
 
-"as it is" takes the machine as it stands. "user" is an ordinary user, "caged user" one to whom no namespace is granted.
-"container" is root as in a Docker container: Docker's capabilities, no mounts and namespaces, control groups that
-cannot be written. "old kernel" is a caged user where Landlock knows no more than in Linux 5.13.
+"as it is" takes the machine as it stands. "root, not of all files" lacks the capability to open what belongs to others.
+"user" is an ordinary user, "caged user" one to whom no namespace is granted. "container" is root as in a Docker
+container: Docker's capabilities, no mounts and namespaces, control groups that cannot be written. "old kernel" is a
+caged user where Landlock knows no more than in Linux 5.13.
 """
 
 from __future__ import annotations
@@ -18,12 +19,22 @@ from pathlib import Path
 
 from course_lib.grade import landlock, libc, namespaces, privileges
 
-SETTINGS = ("as it is", "user", "caged user", "old kernel", "container", "container that hides Python")
+SETTINGS = (
+    "as it is",
+    "root, not of all files",
+    "user",
+    "caged user",
+    "old kernel",
+    "container",
+    "container that hides Python",
+)
 ORDINARY_USER = 12345
 
 # Docker's default: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, NET_RAW,
 # SYS_CHROOT, MKNOD, AUDIT_WRITE, SETFCAP.
 DOCKER_CAPABILITIES = sum(1 << bit for bit in (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31))
+# DAC_OVERRIDE and DAC_READ_SEARCH.
+DAC_OVERRIDE = 1 << 1 | 1 << 2
 REFUSED_IN_DOCKER = (
     "unshare setns mount umount2 pivot_root bpf perf_event_open userfaultfd keyctl add_key request_key "
     "open_by_handle_at io_uring_setup fsopen fsmount move_mount open_tree mount_setattr"
@@ -35,6 +46,9 @@ def enter(setting: str) -> None:
     if setting == "as it is":
         return
     _own_mounts()
+    if setting == "root, not of all files":
+        _keep_capabilities(privileges.capabilities() & ~DAC_OVERRIDE)
+        return
     if setting != "container that hides Python":
         show_python_to_everybody()
     if setting.startswith("container"):
@@ -92,8 +106,8 @@ def _keep_capabilities(kept: int) -> None:
         if not kept >> number & 1:
             with contextlib.suppress(OSError):
                 libc.prctl(libc.PR_CAPBSET_DROP, number)
-    low = kept & 0xFFFFFFFF
-    libc.call("capset", struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", low, low, 0, 0, 0, 0))
+    low, high = kept & 0xFFFFFFFF, kept >> 32
+    libc.call("capset", struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", low, low, 0, high, high, 0))
 
 
 def _refuse(names: str) -> None:

@@ -63,6 +63,15 @@ def test_lab_turns_it_on_and_begins_to_import(monkeypatch: pytest.MonkeyPatch, c
     assert course_home.is_dir()
 
 
+def test_what_is_being_imported_already_is_not_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[object, ...]] = []
+    monkeypatch.setattr(early.asking, "start", lambda *arguments: started.append(arguments))
+    for state in ("starting", "none"):
+        monkeypatch.setattr(early.asking, "state_of", lambda *arguments, state=state: state)
+        early.start_early(None, os.environ)
+    assert len(started) == 1
+
+
 def test_lab_cold_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "_become", lambda command: None)
     monkeypatch.setattr(asking, "start", lambda *arguments: pytest.fail("nothing is to be imported"))
